@@ -26,7 +26,7 @@ use memgate_core::{
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_store::{
     InMemoryStore, MilvusSettings, MilvusStore, PostgresSettings, PostgresStore, SqliteOptions,
-    SqliteStore,
+    SqliteStore, UnreadableRows,
 };
 use milvus::v2::{
     ClientV2,
@@ -268,6 +268,7 @@ async fn postgres(bench: &Bench, address: &str) {
         connect_timeout: Duration::from_secs(10),
         timeout: Duration::from_secs(60),
         cache_bytes: 0,
+        unreadable: UnreadableRows::default(),
     };
     let store = PostgresStore::open(settings.clone()).await.unwrap();
     store.clear(&Write::by(Actor::Api, "bench")).await.unwrap();
@@ -309,6 +310,7 @@ async fn milvus(bench: &Bench, address: String) {
         attempts: 2,
         staleness: Duration::from_secs(5),
         clock: Clock::System,
+        unreadable: UnreadableRows::default(),
     };
     let store = MilvusStore::open(settings).await.unwrap();
     store.check().await.unwrap();

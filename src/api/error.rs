@@ -136,6 +136,9 @@ impl From<StoreError> for ApiError {
                 ..Self::new(StatusCode::CONFLICT, "version_conflict", message)
             },
             StoreError::Invalid { field, cause } => Self::invalid(field, cause),
+            StoreError::Unreadable(_) => {
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "unreadable", message)
+            }
             StoreError::Busy(_) => Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message),
             StoreError::Unavailable(_) => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)

@@ -18,6 +18,7 @@ use memgate_core::{clock::Clock, memory::MemoryStore};
 use memgate_embed::Embedder;
 use memgate_models::Models;
 use memgate_sqlite::DataFolder;
+use memgate_store::UnreadableRows;
 use memgate_telemetry::Metrics;
 
 /// Number of memories embedded between two progress reports.
@@ -109,6 +110,8 @@ fn open(config: &Config) -> Result<Opened, StartError> {
     };
     let embedder = embedder::load(config, &Metrics::new())?;
     let path = folder.as_ref().map_or(config.data_dir.as_path(), DataFolder::path);
-    let store = choose(config, embedder.space(), path, Purpose::Reindex, Clock::System)?;
+    let unreadable = UnreadableRows::default();
+    let store =
+        choose(config, embedder.space(), path, Purpose::Reindex, Clock::System, unreadable)?;
     Ok((folder, store, embedder))
 }

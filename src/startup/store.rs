@@ -11,7 +11,7 @@ use memgate_embed::Space;
 use memgate_sqlite::Synchronous;
 use memgate_store::{
     ClientTls, MilvusSettings, MilvusStore, MonitoredStore, PostgresSettings, PostgresStore,
-    SqliteOptions, SqliteStore,
+    SqliteOptions, SqliteStore, UnreadableRows,
 };
 use memgate_telemetry::Metrics;
 
@@ -36,7 +36,8 @@ pub(super) fn open(
     metrics: &Arc<Metrics>,
     clock: Clock,
 ) -> Result<Arc<MonitoredStore>, StartError> {
-    let store = choose(config, space, folder, Purpose::Use, clock)?;
+    let unreadable = UnreadableRows::counted_in(metrics.clone());
+    let store = choose(config, space, folder, Purpose::Use, clock, unreadable)?;
     let name = match config.memory.store_kind() {
         StoreKind::Sqlite | StoreKind::Postgres => "Store",
         StoreKind::Milvus => "Milvus",
@@ -51,20 +52,26 @@ pub(super) fn choose(
     folder: &Path,
     purpose: Purpose,
     clock: Clock,
+    unreadable: UnreadableRows,
 ) -> Result<Arc<dyn MemoryStore>, StartError> {
     Ok(match config.memory.store_kind() {
-        StoreKind::Sqlite => Arc::new(sqlite(config, folder)?),
-        StoreKind::Milvus => Arc::new(milvus(config, space, purpose, clock)?),
-        StoreKind::Postgres => Arc::new(postgres(config)?),
+        StoreKind::Sqlite => Arc::new(sqlite(config, folder, unreadable)?),
+        StoreKind::Milvus => Arc::new(milvus(config, space, purpose, clock, unreadable)?),
+        StoreKind::Postgres => Arc::new(postgres(config, unreadable)?),
     })
 }
 
-fn sqlite(config: &Config, folder: &Path) -> Result<SqliteStore, StartError> {
+fn sqlite(
+    config: &Config,
+    folder: &Path,
+    unreadable: UnreadableRows,
+) -> Result<SqliteStore, StartError> {
     let sqlite = &config.memory.sqlite;
     let options = SqliteOptions {
         synchronous: synchronous(sqlite.synchronous),
         readers: sqlite.readers,
         cache_bytes: sqlite.cache_mib << 20,
+        unreadable,
         ..SqliteOptions::default()
     };
     SqliteStore::open(&folder.join(FILE), options).map_err(StartError::database)
@@ -85,6 +92,7 @@ fn milvus(
     space: &Space,
     purpose: Purpose,
     clock: Clock,
+    unreadable: UnreadableRows,
 ) -> Result<MilvusStore, StartError> {
     let milvus = config.memory.milvus.clone().unwrap_or_default();
     let token = milvus.token_env.as_ref().and_then(|name| std::env::var(name).ok());
@@ -106,6 +114,7 @@ fn milvus(
         address: milvus.address,
         collection: milvus.collection,
         clock,
+        unreadable,
     };
     Handle::current().block_on(MilvusStore::open(settings)).map_err(|refusal| {
         StartError::Unusable { key: "memory.milvus", cause: refusal.to_string() }
@@ -114,7 +123,7 @@ fn milvus(
 
 /// Needs a runtime that may be blocked.
 #[expect(clippy::disallowed_methods, reason = "start-up runs this on a thread that may block")]
-fn postgres(config: &Config) -> Result<PostgresStore, StartError> {
+fn postgres(config: &Config, unreadable: UnreadableRows) -> Result<PostgresStore, StartError> {
     let postgres = config.memory.postgres.clone().unwrap_or_default();
     let password = postgres.password_env.as_ref().and_then(|name| std::env::var(name).ok());
     let settings = PostgresSettings {
@@ -131,6 +140,7 @@ fn postgres(config: &Config) -> Result<PostgresStore, StartError> {
         schema: postgres.schema,
         partitions: postgres.partitions,
         connections: postgres.connections,
+        unreadable,
     };
     Handle::current().block_on(PostgresStore::open(settings)).map_err(|refusal| {
         StartError::Unusable { key: "memory.postgres", cause: refusal.to_string() }

@@ -57,7 +57,9 @@ impl From<DatabaseError> for JobError {
 impl From<StoreError> for JobError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Invalid { .. } => Self::Final(error.to_string()),
+            StoreError::Invalid { .. } | StoreError::Unreadable(_) => {
+                Self::Final(error.to_string())
+            }
             StoreError::Unavailable(_) => Self::NoAnswer(error.to_string()),
             StoreError::Busy(_) => Self::Away(error.to_string()),
             StoreError::NotFound | StoreError::Exists | StoreError::Conflict { .. } => {

@@ -74,7 +74,7 @@ fn evidence<'e>(
     });
     let query = search.text.as_deref().and_then(QueryTerms::of);
     let scores = query.map(|query| {
-        let terms: Vec<Terms> = entries.iter().map(|e| Terms::of(&e.memory.text())).collect();
+        let terms: Vec<Terms> = entries.iter().map(|e| e.memory.terms()).collect();
         let session =
             |memory: &Memory| Some((memory.session_id.clone()?, memory.memory_type.clone()));
         let sessions = entries.iter().map(|entry| session(&entry.memory));

@@ -20,6 +20,7 @@ mod sql;
 mod sqlite;
 mod top_k;
 pub mod transfer;
+mod unreadable;
 mod validate;
 
 pub use availability::MonitoredStore;
@@ -28,4 +29,5 @@ pub use inmemory::InMemoryStore;
 pub use milvus::{MilvusRefusal, MilvusSettings, MilvusStore};
 pub use postgres::{PostgresRefusal, PostgresSettings, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
+pub use unreadable::UnreadableRows;
 pub use validate::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_SCAN_BYTES};

@@ -4,7 +4,9 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
+use crate::micros::{micros, time_of};
 use memgate_core::memory::{
     Embedding, Filter, MAX_FILTER_SIZE, MAX_ID_BYTES, Memory, MemoryKind, StoreError, Whole,
 };
@@ -22,6 +24,16 @@ const MAX_NAME: usize = 1024;
 
 /// Maximum number of vectors of one memory in one space.
 const MAX_PARTS: usize = 1024;
+
+/// Maximum version: a memory at it cannot be changed any more.
+pub(super) const MAX_VERSION: u32 = u32::MAX >> 1;
+
+/// Maximum access count; counting ends there. JavaScript still tells it from the next number.
+pub(super) const MAX_ACCESS_COUNT: u64 = (1 << 53) - 1;
+
+/// Maximum nesting of metadata and structured content: below what JSON is read to, wherever it stands in an answer or an
+/// export.
+const MAX_DEPTH: usize = 64;
 
 /// Maximum number of results of a list or search; larger limits are reduced to it.
 pub const MAX_LIMIT: usize = 10_000;
@@ -47,12 +59,14 @@ pub(super) fn validate(memory: &mut Memory, vectors: &[Embedding]) -> Result<(),
     share("importance", Some(memory.importance))?;
     share("confidence", memory.confidence)?;
     share("decay_score", memory.decay_score)?;
-    if memory.version == 0 {
-        return Err(invalid("version", "must be at least 1"));
+    if !(1..=MAX_VERSION).contains(&memory.version) {
+        return Err(invalid("version", &format!("must be from 1 to {MAX_VERSION}")));
     }
-    if i64::try_from(memory.access_count).is_err() {
-        return Err(invalid("access_count", "must be below 2^63"));
+    if memory.access_count > MAX_ACCESS_COUNT {
+        return Err(invalid("access_count", &format!("must be at most {MAX_ACCESS_COUNT}")));
     }
+    nesting("metadata", memory.metadata.values(), 1)?;
+    nesting("structured", &memory.structured, 0)?;
     entities(memory)?;
     coordinates(vectors)?;
     memory.created_at = to_microsecond(memory.created_at);
@@ -100,6 +114,10 @@ pub(super) fn same_version(expected: u32, found: u32) -> Result<(), StoreError> 
 /// Turns a change based on `stored` into its next version.
 pub(super) fn succeed(memory: &mut Memory, stored: &Memory) -> Result<(), StoreError> {
     same_version(memory.version, stored.version)?;
+    if stored.version >= MAX_VERSION {
+        let cause = format!("is {MAX_VERSION}, the greatest: the memory can only be deleted");
+        return Err(invalid("version", &cause));
+    }
     memory.version += 1;
     memory.created_at = stored.created_at;
     memory.access_count = stored.access_count;
@@ -117,7 +135,7 @@ pub(super) fn amend(stored: &mut Memory, known: Memory) {
 
 /// Counts a presentation of a memory.
 pub(super) fn touch(memory: &mut Memory, at: Timestamp) {
-    memory.access_count += 1;
+    memory.access_count = memory.access_count.saturating_add(1).min(MAX_ACCESS_COUNT);
     memory.last_accessed_at = memory.last_accessed_at.max(Some(to_microsecond(at)));
 }
 
@@ -196,9 +214,8 @@ pub(super) fn filter(filter: Option<&Filter>) -> Result<(), StoreError> {
 /// Rounds a time down to the microsecond, the precision of stores: 64-bit nanoseconds do not reach
 /// far enough.
 pub(super) fn to_microsecond(time: Timestamp) -> Timestamp {
-    let whole = time.as_nanosecond().div_euclid(1000) * 1000;
-    // Only the very first microsecond of the calendar could fail.
-    Timestamp::from_nanosecond(whole).unwrap_or(time)
+    // Every time of the calendar has one.
+    time_of(micros(time)).unwrap_or(time)
 }
 
 fn id(field: &'static str, id: &str) -> Result<(), StoreError> {
@@ -225,6 +242,22 @@ fn text(field: &'static str, text: &str) -> Result<(), StoreError> {
         return Err(invalid(field, &format!("must have at most {MAX_CONTENT_BYTES} bytes")));
     }
     Ok(())
+}
+
+/// Refuses values that are nested too deep to be read back from where they are written.
+fn nesting<'v>(
+    field: &'static str,
+    values: impl IntoIterator<Item = &'v Value>,
+    depth: usize,
+) -> Result<(), StoreError> {
+    if depth > MAX_DEPTH {
+        return Err(invalid(field, &format!("must be nested at most {MAX_DEPTH} deep")));
+    }
+    values.into_iter().try_for_each(|value| match value {
+        Value::Array(values) => nesting(field, values, depth + 1),
+        Value::Object(members) => nesting(field, members.values(), depth + 1),
+        _ => Ok(()),
+    })
 }
 
 fn share(field: &'static str, value: Option<f32>) -> Result<(), StoreError> {

@@ -124,6 +124,9 @@ metrics! {
         /// Records the duration of embedding a query or a batch of texts.
         pub embedded(took: Duration) = Histogram(SECONDS)
             "embedding_seconds": "Duration of embedding calls including queueing, without cached texts, in seconds";
+        /// Counts a stored row that was passed over because one of its values cannot be read.
+        pub unreadable(rows: u64) = Counter
+            "store_unreadable_rows": "Number of stored rows passed over because a value in them cannot be read";
         /// Sets whether the store works.
         pub set_store_up(up: bool) = Gauge
             "store_up": "1 if the store works, else 0";
@@ -262,6 +265,7 @@ mod tests {
         metrics.job_ended("extract", "retry");
         metrics.embedded(Duration::from_millis(1));
         metrics.model_missing("openai/m");
+        metrics.unreadable(1);
         metrics.set_store_up(true);
         metrics.reloaded(false);
         metrics.set_identity_mode("development");
@@ -293,6 +297,7 @@ mod tests {
             "memgate_job_runs_total{kind=\"extract\",outcome=\"retry\"} 1",
             "memgate_embedding_seconds_count 1",
             "memgate_embedding_models_missing_total{model=\"openai/m\"} 1",
+            "memgate_store_unreadable_rows_total 1",
             "memgate_store_up 1",
             "memgate_embedder_up 0",
             "memgate_config_reloads_total{outcome=\"refused\"} 1",

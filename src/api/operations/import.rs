@@ -18,7 +18,10 @@ use crate::api::{
 use memgate_access::{Action, Subject};
 use memgate_capture::OrdersToModel;
 use memgate_config::Config;
-use memgate_core::memory::{Owner, Restored, StoreError, Whole, Write};
+use memgate_core::{
+    clock::Clock,
+    memory::{Owner, Restored, StoreError, Whole, Write},
+};
 use memgate_store::transfer::{Line, Lines, MAX_LINE_BYTES, Raw};
 use memgate_telemetry::PanicIn;
 
@@ -66,8 +69,8 @@ impl Operations {
         let (orders, config) = (orders_to_model(options.admit_quoted), self.config.get());
         let may_publish = visibility::may_publish(caller, &config);
         let write = write("imported", caller);
-        let texts = self.texts.clone();
-        let import = Import { texts, owner, orders, config, may_publish, write };
+        let (clock, texts) = (self.clock.clone(), self.texts.clone());
+        let import = Import { texts, owner, orders, config, may_publish, clock, write };
         let mut view = ImportedView::default();
         let done = self.import_lines(&import, from, &mut view).await;
         // Also of an import that was stopped: what was written stays.
@@ -184,6 +187,7 @@ struct Import {
     texts: TextWork,
     /// Whether shared memories are taken.
     may_publish: bool,
+    clock: Clock,
     write: Write,
 }
 
@@ -195,12 +199,12 @@ impl Import {
             return Ok(Err(Refused { field: None, cause }));
         };
         let (owner, config, orders) = (self.owner.clone(), self.config.clone(), self.orders);
-        let may_publish = self.may_publish;
+        let (may_publish, now) = (self.may_publish, self.clock.now());
         let read = move || match Line::read(&bytes)? {
             header @ Line::Header(_) => Ok(header),
             _ if !begun => Err(Refused::new("export", "must come first")),
             Line::Memory(mut whole) => {
-                admit(&mut whole, owner.as_ref(), &config, orders, may_publish)?;
+                admit(&mut whole, owner.as_ref(), &config, orders, may_publish, now)?;
                 Ok(Line::Memory(whole))
             }
             other => Ok(other),

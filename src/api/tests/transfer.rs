@@ -1,3 +1,5 @@
+use jiff::SignedDuration;
+
 use crate::api::tests::*;
 use memgate_core::memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Source, Status, Write};
 
@@ -297,5 +299,56 @@ async fn stats_count_a_users_memories_in_use() {
     assert_eq!((&stats["total"], &stats["by_type"]["procedural"]), (&json!(2), &json!(0)));
     let nobody = server.get("/v1/memory/stats").await;
     assert_eq!(error(&nobody), (400, "invalid_value", Some("user_id")));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn nothing_is_imported_that_happened_in_the_future() {
+    let server = Server::start().await;
+    let id = server.remember("alice", "I live in Lyon").await;
+    let exported = server.lines("/v1/memory/export?user_id=alice").await;
+    let ahead =
+        |minutes: i64| json!(server.operations.clock.now() + SignedDuration::from_mins(minutes));
+    let line = |name: &str, member: &str, time: &Value| {
+        let mut line = exported[1].clone();
+        line["memory"]["id"] = json!(name);
+        let mut at = &mut line["memory"];
+        for member in member.split('.') {
+            at = &mut at[member];
+        }
+        *at = time.clone();
+        line
+    };
+    let mut past = line("past", "version", &json!(2));
+    past["history"] = json!([exported[1]["memory"]]);
+    past["history"][0]["id"] = json!("past");
+    past["history"][0]["updated_at"] = ahead(60);
+    let late = json!("9999-01-01T00:00:00Z");
+    let lines = [
+        exported[0].clone(),
+        line("a", "created_at", &late),
+        line("b", "updated_at", &ahead(60)),
+        line("c", "last_accessed_at", &late),
+        line("d", "provenance.said_at", &ahead(60)),
+        past,
+        line("clocks differ", "created_at", &ahead(2)),
+        line("an appointment", "event_time", &late),
+    ];
+    let answer = server.import("/v1/memory/import?user_id=alice", &lines).await;
+    assert_eq!(counts(&answer), [2, 0, 0, 5], "{}", answer.1);
+    let expected = [
+        (2, "memory.created_at"),
+        (3, "memory.updated_at"),
+        (4, "memory.last_accessed_at"),
+        (5, "memory.provenance.said_at"),
+        (6, "history[0].updated_at"),
+    ];
+    assert_eq!(problems(&answer), expected);
+    let path = format!("/v1/memory/{id}?user_id=alice");
+    // The calendar's last second is stored, and comes back without the parts of a microsecond.
+    let patch = json!({"valid_until": "9999-12-30T22:00:00.999999999Z"});
+    let (_, changed) = server.patch(&path, patch).await;
+    assert_eq!(changed["valid_until"], "9999-12-30T22:00:00.999999Z", "{changed}");
+    assert_eq!(server.get(&path).await.1["valid_until"], changed["valid_until"]);
     server.stop().await;
 }

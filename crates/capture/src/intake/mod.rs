@@ -9,7 +9,6 @@ mod labelled;
 mod linear;
 mod on_disk;
 mod queue;
-mod rate_limited_log;
 mod screen;
 mod scribe;
 #[cfg(test)]

@@ -13,12 +13,11 @@ use crate::{
         backlog::{Held, Message, Waiting, Weight},
         capture_drop::CaptureDrop,
         in_flight::InFlight,
-        rate_limited_log::RateLimit,
         scribe::Scribe,
     },
     turn::FinishedTurn,
 };
-use memgate_telemetry::Metrics;
+use memgate_telemetry::{Metrics, RateLimit};
 
 /// Bytes that may wait for the journal at one time: some hundred large turns, or as many small ones
 /// as the queue takes.

@@ -333,6 +333,20 @@ fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<serde_json::Value>
 }
 
 impl Memory {
+    /// The first of the times of what has happened that is later than `latest`: when the memory was made, changed, presented
+    /// or said.
+    #[must_use]
+    pub fn dated_after(&self, latest: Timestamp) -> Option<&'static str> {
+        [
+            ("created_at", Some(self.created_at)),
+            ("updated_at", Some(self.updated_at)),
+            ("last_accessed_at", self.last_accessed_at),
+            ("provenance.said_at", self.provenance.said_at),
+        ]
+        .into_iter()
+        .find_map(|(field, time)| time.filter(|time| *time > latest).map(|_| field))
+    }
+
     /// Whether the memory is out of every read.
     #[must_use]
     pub fn is_expired(&self, now: Timestamp) -> bool {

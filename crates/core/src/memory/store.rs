@@ -35,6 +35,9 @@ pub enum StoreError {
         /// The cause.
         cause: String,
     },
+    /// The memory is stored, and a value in it cannot be read; names the value. Lists, searches and scans pass over it.
+    #[error("the stored {0} of this memory cannot be read; only deleting the memory is possible")]
+    Unreadable(&'static str),
     /// A bound was reached; asking again later may help.
     #[error("the store is busy: {0}")]
     Busy(&'static str),
@@ -100,7 +103,7 @@ pub trait MemoryStore: Send + Sync {
     /// One memory, whatever its status, unless expired at `now`.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`], also for another owner's memory.
+    /// [`StoreError::NotFound`], also for another owner's memory; [`StoreError::Unreadable`].
     async fn get(&self, owner: &Owner, id: &MemoryId, now: Timestamp)
     -> Result<Memory, StoreError>;
 

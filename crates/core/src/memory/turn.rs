@@ -6,7 +6,7 @@ use std::{borrow::Cow, ops::Range};
 use crate::memory::{
     Memory, MemoryId, MemoryKind, MemoryType, Owner, Relation, Source, Status, extractor,
 };
-use memgate_text::sentences::passages;
+use memgate_text::{index::Terms, sentences::passages};
 
 /// Characters of a passage of a long answer: about 150 tokens, a paragraph or some lines of a list.
 const PASSAGE: usize = 600;
@@ -100,6 +100,12 @@ impl Memory {
             (MemoryKind::Summary, _) => Cow::Owned(format!("Session summary: {content}")),
             _ => Cow::Borrowed(content),
         }
+    }
+
+    /// The words that a search finds the memory by, counted.
+    #[must_use]
+    pub fn terms(&self) -> Terms {
+        Terms::of(&self.text())
     }
 
     /// Gives the memory another content, which somebody wrote: a turn that is edited is none any more.

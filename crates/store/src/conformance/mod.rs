@@ -9,6 +9,8 @@ mod lists;
 mod searches;
 mod shared;
 mod transfer;
+mod unreadable;
+mod values;
 mod vectors;
 
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub(super) use self::{
     basics::*, differences::*, entities::*, lists::*, searches::*, shared::*, transfer::*,
-    vectors::*,
+    unreadable::*, values::*, vectors::*,
 };
 use memgate_core::memory::{
     Actor, Embedding, Evidence, Memory, MemoryId, MemoryKind, MemoryType, Owner, QueryVector,
@@ -42,6 +44,7 @@ macro_rules! conforms {
         $crate::conformance::conforms! { $make; ($sequences) ($($server)?)
             nobody_sees_anything_of_anybody_else
             no_sequence_of_operations_tells_stores_apart
+            what_is_stored_comes_back_equal
         }
         $crate::conformance::conforms! { $make; () ($($server)?)
             a_stored_memory_comes_back_whole
@@ -103,6 +106,8 @@ macro_rules! conforms {
             a_scan_goes_on_while_memories_come_and_go
             a_scan_from_nowhere_is_refused
             what_cannot_be_a_whole_is_refused_by_field
+            a_row_that_cannot_be_read_costs_itself_alone
+            versions_and_counts_end_before_they_overflow
         }
     };
     ($make:expr; $sequences:tt $server:tt $($case:ident)*) => {

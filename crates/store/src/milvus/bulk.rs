@@ -2,19 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use jiff::Timestamp;
 use milvus::v2::types::{ConsistencyLevel, ResultRow};
 
 use crate::{
     MAX_LIMIT, MAX_SCAN_BYTES,
+    micros::micros,
     milvus::{
         connection::{fault::Fault, server::WINDOW},
         expression::{literal, of_owner, one_of},
         fields::{KEY, VECTOR},
         overlay::{Overlay, Recent},
-        rows::{
-            Kind, Part, Placed, RECORD_FIELDS, Stored, assemble, memory_key, read_vector_key, time,
-        },
+        rows::{Kind, Part, Placed, RECORD_FIELDS, Stored, assemble, memory_key, read_vector_key},
         session::Session,
     },
     validate,
@@ -43,13 +41,13 @@ impl Bulk<'_> {
         let consistency = self.session.server.consistency();
         let fields = ["memory", "revision", "created_at"];
         let read = |row: &ResultRow<'_>| {
-            let created = time(row.get_i64("created_at")?);
+            let created = row.get_i64("created_at")?;
             Ok((created, row.get_str("memory")?.to_owned(), row.get_i64("revision")?))
         };
         let server = &self.session.server;
         let found = server.rows(records, &filter, &fields, WINDOW, consistency, read).await?;
         let recent: HashMap<String, Recent> = self.overlay.all().into_iter().collect();
-        let mut missing: Vec<(Timestamp, String)> = found
+        let mut missing: Vec<(i64, String)> = found
             .into_iter()
             .map(|(_, row)| row)
             .filter(|(_, memory, revision)| {
@@ -62,35 +60,30 @@ impl Bulk<'_> {
                 && fresh.stored.memory.status.is_in_use()
                 && !fresh.stored.spaces.contains_key(space)
             {
-                missing.push((fresh.stored.memory.created_at, memory.clone()));
+                missing.push((micros(fresh.stored.memory.created_at), memory.clone()));
             }
         }
         missing.sort_unstable();
         missing.dedup();
-        missing.truncate(limit.min(MAX_LIMIT));
-        let wanted: Vec<String> = missing.iter().map(|(_, memory)| memory.clone()).collect();
-        let mut current = self.current(&wanted, consistency).await?;
-        for (memory, recent) in recent {
-            if let Recent::Written(fresh) = recent {
-                current.insert(memory, fresh.stored.clone());
+        let limit = limit.min(MAX_LIMIT);
+        let wanted: Vec<String> = missing.into_iter().map(|(_, memory)| memory).collect();
+        let mut found = Vec::new();
+        // Those that cannot be read do not count: they would take the places of all others.
+        for memories in wanted.chunks(STEP.min(limit.max(1))) {
+            let (mut current, _) = self.states(None, memories, consistency).await?;
+            for memory in memories {
+                let stored = match recent.get(memory) {
+                    Some(Recent::Written(fresh)) => Some(fresh.stored.clone()),
+                    _ => current.remove(memory),
+                };
+                found.extend(stored.map(|stored| stored.memory));
+            }
+            if found.len() >= limit {
+                break;
             }
         }
-        let memories = wanted.iter().filter_map(|memory| current.remove(memory));
-        Ok(memories.map(|stored| stored.memory).collect())
-    }
-
-    /// Memories by their keys, of any owner.
-    async fn current(
-        &self,
-        memories: &[String],
-        consistency: ConsistencyLevel,
-    ) -> Result<HashMap<String, Stored>, Fault> {
-        let mut current: HashMap<String, Stored> = HashMap::new();
-        for memories in memories.chunks(STEP) {
-            let (found, _) = self.states(None, memories, consistency).await?;
-            current.extend(found);
-        }
-        Ok(current)
+        found.truncate(limit);
+        Ok(found)
     }
 
     /// A piece of a scan, in the order of the memories' keys, which never change. Reads are strong,
@@ -212,7 +205,7 @@ impl Bulk<'_> {
         let mut earlier: HashMap<String, Vec<Memory>> = HashMap::new();
         for (owner, rows) in by_owner {
             let Some(owner) = Owner::from_key(&owner) else { continue };
-            for (kind, stored) in assemble(&owner, rows) {
+            for (kind, stored) in assemble(&owner, rows, &self.session.settings.unreadable).read {
                 let key = memory_key(&owner, &stored.memory.id);
                 match kind {
                     Kind::Current => {

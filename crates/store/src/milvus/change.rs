@@ -176,7 +176,7 @@ impl Writer<'_> {
         let keys: Vec<String> = times.keys().cloned().collect();
         // Strong, so that a memory just deleted by another process is not written again.
         let known = self.reader().currents(owner, &keys, ConsistencyLevel::Strong).await?;
-        let changes = known.into_iter().map(|(key, known)| {
+        let changes = known.known.into_iter().map(|(key, known)| {
             let mut memory = known.stored.memory.clone();
             for at in times.get(&key).into_iter().flatten() {
                 validate::touch(&mut memory, *at);
@@ -198,7 +198,7 @@ impl Writer<'_> {
         let lines = self.reader().lines(owner, strong).await?;
         let keys: Vec<String> = lines.into_iter().map(|line| line.memory).collect();
         let known = self.reader().currents(owner, &keys, strong).await?;
-        let moved = known.into_values().filter_map(|known| {
+        let moved = known.known.into_values().filter_map(|known| {
             let mut memory = known.stored.memory.clone();
             if memory.is_expired(now) {
                 return None;
@@ -228,7 +228,7 @@ impl Writer<'_> {
             }
         }
         unknown.settle();
-        Ok(known.len() as u64)
+        Ok((known.known.len() + known.unreadable.len()) as u64)
     }
 
     /// Removes all memories of an owner.

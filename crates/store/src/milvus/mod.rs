@@ -181,7 +181,7 @@ impl MemoryStore for MilvusStore {
         let asked: Vec<(&Owner, &str)> = asked.collect();
         let consistency = session.server.consistency();
         let reader = Reader::of(&session, &self.overlay);
-        let mut found = reader.currents_of(&asked, consistency).await?;
+        let mut found = reader.currents_of(&asked, consistency).await?.known;
         let found = keys.iter().filter_map(|key| found.remove(key));
         let memories = found.map(|known| known.stored.memory);
         Ok(memories.filter(|memory| !memory.is_expired(now)).collect())
@@ -385,7 +385,11 @@ impl MemoryStore for MilvusStore {
         let owner = &whole.memory.owner;
         let _lock = self.lock(owner).await;
         let consistency = session.server.consistency();
-        if self.known(&session, owner, &whole.memory.id, consistency).await?.is_some() {
+        let known = match self.known(&session, owner, &whole.memory.id, consistency).await {
+            Err(StoreError::Unreadable(_)) => return Ok(Restored::Differs),
+            known => known?,
+        };
+        if known.is_some() {
             let key = memory_key(owner, &whole.memory.id);
             let bulk = Bulk { session: &session, overlay: &self.overlay };
             let stored = bulk.whole(Some(owner), std::slice::from_ref(&key)).await?;

@@ -6,14 +6,17 @@
 use std::collections::{BTreeMap, HashMap};
 
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
-use jiff::Timestamp;
 use milvus::v2::types::{FieldData, ResultRow};
 use serde_json::json;
 
-use crate::milvus::{
-    connection::fault::Fault,
-    fields::{KEY, READERS, VECTOR},
-    schema::{MAX_TEXT, RECORD_DIMENSION},
+use crate::{
+    UnreadableRows,
+    micros::micros,
+    milvus::{
+        connection::fault::Fault,
+        fields::{KEY, READERS, VECTOR},
+        schema::{MAX_TEXT, RECORD_DIMENSION},
+    },
 };
 use memgate_core::memory::{Embedding, Memory, MemoryId, Owner, Reader, Visibility};
 use memgate_text::index::Terms;
@@ -128,7 +131,7 @@ impl RecordRows {
         let record = record.to_string();
         // Needed only for search; if they do not fit they are computed from the content.
         let terms = match kind {
-            Kind::Current => STANDARD_NO_PAD.encode(Terms::of(&memory.text()).to_bytes()),
+            Kind::Current => STANDARD_NO_PAD.encode(memory.terms().to_bytes()),
             Kind::Earlier | Kind::Piece => String::new(),
         };
         let terms = if terms.len() <= MAX_TEXT { terms } else { String::new() };
@@ -265,8 +268,8 @@ pub(super) fn read_terms(row: &ResultRow<'_>) -> Result<Option<Terms>, Fault> {
 }
 
 /// The fields that [`Part::read`] needs.
-pub(super) const RECORD_FIELDS: [&str; 7] =
-    ["owner", "memory", "kind", "revision", "content", "record", "spaces"];
+pub(super) const RECORD_FIELDS: [&str; 8] =
+    ["owner", "memory", "id", "kind", "revision", "content", "record", "spaces"];
 
 /// One row of a record.
 pub(super) struct Part {
@@ -274,6 +277,7 @@ pub(super) struct Part {
     pub(super) kind: i64,
     pub(super) revision: i64,
     pub(super) owner: String,
+    id: String,
     content: String,
     record: String,
     spaces: Spaces,
@@ -286,6 +290,7 @@ impl Part {
             kind: row.get_i8("kind")?.into(),
             revision: row.get_i64("revision")?,
             owner: row.get_str("owner")?.to_owned(),
+            id: row.get_str("id")?.to_owned(),
             content: row.get_str("content")?.to_owned(),
             record: row.get_str("record")?.to_owned(),
             spaces: read_spaces(row)?,
@@ -293,9 +298,21 @@ impl Part {
     }
 }
 
+/// States of memories, as their rows give them.
+#[derive(Default)]
+pub(super) struct States {
+    pub(super) read: Vec<(Kind, Stored)>,
+    /// The key and revision of each current state that cannot be read.
+    pub(super) unreadable: Vec<(String, i64)>,
+}
+
 /// Joins the rows of one owner in the order of their keys, as Milvus returns them. Rows of other
-/// owners and incomplete records are skipped.
-pub(super) fn assemble(owner: &Owner, rows: Vec<(String, Part)>) -> Vec<(Kind, Stored)> {
+/// owners and incomplete records are skipped, and those that cannot be read are passed over.
+pub(super) fn assemble(
+    owner: &Owner,
+    rows: Vec<(String, Part)>,
+    unreadable: &UnreadableRows,
+) -> States {
     let key = owner.key();
     let mut heads = Vec::new();
     let mut rest: HashMap<String, String> = HashMap::new();
@@ -309,35 +326,35 @@ pub(super) fn assemble(owner: &Owner, rows: Vec<(String, Part)>) -> Vec<(Kind, S
             heads.push((name, part));
         }
     }
-    let mut whole = Vec::with_capacity(heads.len());
+    let mut states = States::default();
     for (name, mut head) in heads {
         let mut piece = 1;
         while let Some(more) = rest.remove(&format!("{name}.{piece}")) {
             head.record.push_str(&more);
             piece += 1;
         }
-        // A record without its last piece is not valid JSON and is skipped.
-        let Ok(mut memory) = serde_json::from_str::<Memory>(&head.record) else { continue };
+        let kind = if head.kind == Kind::Current as i64 { Kind::Current } else { Kind::Earlier };
+        let mut memory = match serde_json::from_str::<Memory>(&head.record) {
+            Ok(memory) => memory,
+            // Its last piece is not there.
+            Err(error) if error.is_eof() => continue,
+            Err(_) => {
+                unreadable.pass_over(&head.id, "record");
+                if kind == Kind::Current {
+                    states.unreadable.push((head.memory, head.revision));
+                }
+                continue;
+            }
+        };
         if memory.owner != *owner {
             continue;
         }
         if memory.content.is_empty() {
             memory.content = head.content;
         }
-        let kind = if head.kind == Kind::Current as i64 { Kind::Current } else { Kind::Earlier };
-        whole.push((kind, Stored { memory, revision: head.revision, spaces: head.spaces }));
+        states.read.push((kind, Stored { memory, revision: head.revision, spaces: head.spaces }));
     }
-    whole
-}
-
-/// A time as stored in records.
-pub(super) fn micros(time: Timestamp) -> i64 {
-    time.as_microsecond()
-}
-
-/// The inverse of [`micros`].
-pub(super) fn time(micros: i64) -> Timestamp {
-    Timestamp::from_microsecond(micros).unwrap_or_default()
+    states
 }
 
 /// The readers of a memory besides its owner, as its row names them.

@@ -130,7 +130,7 @@ impl Searcher<'_> {
             .iter()
             .map(|line| match (&line.terms, texts.get(&line.memory)) {
                 (Some(terms), _) => terms.clone(),
-                (None, Some(stored)) => Terms::of(&stored.memory.text()),
+                (None, Some(stored)) => stored.memory.terms(),
                 (None, None) => Terms::default(),
             })
             .collect();
@@ -269,7 +269,7 @@ impl Searcher<'_> {
             return Ok(HashMap::new());
         }
         let known = self.reader.currents_of(&keys, self.session.server.consistency()).await?;
-        let states = known.into_iter().map(|(key, known)| (key, known.stored));
+        let states = known.known.into_iter().map(|(key, known)| (key, known.stored));
         Ok(states.filter(|(_, stored)| scope.holds(&stored.memory)).collect())
     }
 

@@ -5,13 +5,14 @@
 //! started. The tests of a slot share one collection, emptied between tests, because creating one
 //! takes Milvus seconds.
 
+mod damage;
 mod traps;
 
 use std::time::Duration;
 
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::milvus::*;
+use crate::{UnreadableRows, milvus::*};
 use memgate_core::{clock::Clock, memory::Actor};
 
 /// Serialises the tests that use the server.
@@ -53,6 +54,7 @@ fn settings(address: String, collection: &str) -> MilvusSettings {
         // Zero, so that the suite uses bounded reads with the overlay.
         staleness: Duration::ZERO,
         clock: Clock::System,
+        unreadable: UnreadableRows::default(),
     }
 }
 

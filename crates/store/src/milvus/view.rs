@@ -19,12 +19,16 @@ use crate::milvus::{
     fields::KEY,
     overlay::{Fresh, Overlay, Recent},
     rows::{
-        Kind, Part, RECORD_FIELDS, Spaces, Stored, assemble, is_earlier, memory_key, micros,
-        names_of, read_spaces, read_terms, record_keys, time,
+        Kind, Part, RECORD_FIELDS, Spaces, Stored, assemble, is_earlier, memory_key, names_of,
+        read_spaces, read_terms, record_keys,
     },
     session::Session,
 };
-use crate::owner_documents::{Haystack, MAX_SHARED};
+use crate::{
+    UnreadableRows,
+    micros::{micros, time_of},
+    owner_documents::{Haystack, MAX_SHARED},
+};
 use memgate_core::memory::{
     self, Embedding, Memory, MemoryId, Owner, ScopeQuery, SharedScope, Status,
 };
@@ -72,16 +76,20 @@ const FIELDS: [&str; 14] = [
 ];
 
 impl Line {
-    fn read(row: &ResultRow<'_>) -> Result<Self, Fault> {
+    /// `None` where the row has no owner or time that memgate could have written.
+    fn read(row: &ResultRow<'_>) -> Result<Option<Self>, Fault> {
+        let owner = Owner::from_key(row.get_str("owner")?);
+        let created_at = time_of(row.get_i64("created_at")?);
+        let Some((owner, created_at)) = owner.zip(created_at) else { return Ok(None) };
         let name = |field| -> Result<_, Fault> {
             let name = row.get_str(field)?;
             Ok((!name.is_empty()).then(|| name.to_owned()))
         };
-        Ok(Self {
+        Ok(Some(Self {
             memory: row.get_str("memory")?.to_owned(),
-            owner: Owner::from_key(row.get_str("owner")?).ok_or(Fault::Unreadable)?,
+            owner,
             id: MemoryId::from_outside(row.get_str("id")?),
-            created_at: time(row.get_i64("created_at")?),
+            created_at,
             spaces: read_spaces(row)?,
             terms: read_terms(row)?,
             fresh: None,
@@ -93,7 +101,7 @@ impl Line {
             session: name("session_id")?,
             status: Status::from_name(row.get_str("status")?),
             expires_at: row.get_i64("expires_at")?,
-        })
+        }))
     }
 
     fn of(memory: String, fresh: &Arc<Fresh>) -> Self {
@@ -104,7 +112,7 @@ impl Line {
             id: known.id.clone(),
             created_at: known.created_at,
             spaces: spaces.clone(),
-            terms: Some(Terms::of(&known.text())),
+            terms: Some(known.terms()),
             fresh: Some(fresh.clone()),
             revision: *revision,
             pieces: fresh.pieces,
@@ -160,13 +168,14 @@ pub(super) struct Reader<'a> {
     server: &'a Server,
     records: &'a str,
     overlay: &'a Overlay,
+    unreadable: &'a UnreadableRows,
 }
 
 impl<'a> Reader<'a> {
     /// Reads through a session, merged with recent writes.
     pub(super) fn of(session: &'a Session, overlay: &'a Overlay) -> Self {
-        let Session { server, names, .. } = session;
-        Self { server, records: names.records(), overlay }
+        let Session { server, names, settings, .. } = session;
+        Self { server, records: names.records(), overlay, unreadable: &settings.unreadable }
     }
 
     /// All memories of an owner with any status, newest first.
@@ -194,7 +203,7 @@ impl<'a> Reader<'a> {
         let server = &self.server;
         let found =
             server.rows(self.records, &rows, &FIELDS, MAX_SHARED, consistency, Line::read).await?;
-        let found = found.into_iter().map(|(_, line)| line);
+        let found = found.into_iter().filter_map(|(_, line)| line);
         let found = found.filter(|line| reader.reaches(&line.owner, line.agent.as_deref()));
         let mut recent = self.overlay.of_tenant(&reader.owner);
         // One that is not shared any more hides its row, and is not shown itself.
@@ -211,7 +220,7 @@ impl<'a> Reader<'a> {
     async fn found(&self, rows: &str, consistency: ConsistencyLevel) -> Result<Vec<Line>, Fault> {
         let filter = in_current_state(rows);
         let found = self.server.query(self.records, &filter, &FIELDS, consistency, Line::read);
-        Ok(found.await?.into_iter().map(|(_, line)| line).collect())
+        Ok(found.await?.into_iter().filter_map(|(_, line)| line).collect())
     }
 
     /// The memories of these lines, by key. Removed ones are skipped.
@@ -244,7 +253,7 @@ impl<'a> Reader<'a> {
             );
         }
         for (owner, rows) in by_owner(rows) {
-            for (_, stored) in assemble(&owner, rows) {
+            for (_, stored) in assemble(&owner, rows, self.unreadable).read {
                 memories.insert(memory_key(&owner, &stored.memory.id), stored);
             }
         }
@@ -260,7 +269,10 @@ impl<'a> Reader<'a> {
         consistency: ConsistencyLevel,
     ) -> Result<Option<Known>, Fault> {
         let mut found = self.currents_of(&[(owner, memory)], consistency).await?;
-        Ok(found.remove(memory))
+        if found.unreadable.contains(memory) {
+            return Err(Fault::UnreadableRecord);
+        }
+        Ok(found.known.remove(memory))
     }
 
     /// The current states of several memories of one owner.
@@ -269,7 +281,7 @@ impl<'a> Reader<'a> {
         owner: &Owner,
         memories: &[String],
         consistency: ConsistencyLevel,
-    ) -> Result<HashMap<String, Known>, Fault> {
+    ) -> Result<Currents, Fault> {
         let memories: Vec<_> = memories.iter().map(|memory| (owner, memory.as_str())).collect();
         self.currents_of(&memories, consistency).await
     }
@@ -279,7 +291,7 @@ impl<'a> Reader<'a> {
         &self,
         memories: &[(&Owner, &str)],
         consistency: ConsistencyLevel,
-    ) -> Result<HashMap<String, Known>, Fault> {
+    ) -> Result<Currents, Fault> {
         let mut rows: HashMap<String, Vec<(String, Part)>> = HashMap::new();
         let owners: HashSet<&Owner> = memories.iter().map(|(owner, _)| *owner).collect();
         for memories in memories.chunks(WINDOW / 16) {
@@ -295,21 +307,29 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        let mut known = HashMap::new();
+        let mut found = Currents::default();
         for &(owner, memory) in memories.iter().collect::<HashSet<_>>() {
             let rows = rows.remove(memory).unwrap_or_default();
             let keys: Vec<String> = rows.iter().map(|(key, _)| key.clone()).collect();
-            let states = assemble(owner, rows).into_iter();
+            let states = assemble(owner, rows, self.unreadable);
             let newest = states
+                .read
+                .into_iter()
                 .filter(|(kind, _)| *kind == Kind::Current)
                 .map(|(_, stored)| stored)
                 .max_by_key(|stored| stored.revision);
             let recent = self.overlay.one(owner, memory);
-            let hidden = |stored: &Stored| {
-                recent.as_ref().is_some_and(|recent| recent.hides(stored.revision))
-            };
-            let newest = newest.filter(|stored| !hidden(stored));
-            let found = match (newest, &recent) {
+            let hidden =
+                |revision: i64| recent.as_ref().is_some_and(|recent| recent.hides(revision));
+            let newest = newest.filter(|stored| !hidden(stored.revision));
+            let is_newest =
+                |revision: i64| newest.as_ref().is_none_or(|newest| newest.revision < revision);
+            let mut unreadable = states.unreadable.into_iter().map(|(_, revision)| revision);
+            if unreadable.any(|revision| !hidden(revision) && is_newest(revision)) {
+                found.unreadable.insert(memory.to_owned());
+                continue;
+            }
+            let known = match (newest, &recent) {
                 (Some(stored), _) => Known { stored, keys, vectors: Vec::new() },
                 (None, Some(Recent::Written(fresh))) => {
                     let mut keys = keys;
@@ -321,9 +341,9 @@ impl<'a> Reader<'a> {
                 }
                 (None, _) => continue,
             };
-            known.insert(memory.to_owned(), found);
+            found.known.insert(memory.to_owned(), known);
         }
-        Ok(known)
+        Ok(found)
     }
 
     /// All versions of a memory, newest first; empty if the owner has no such memory.
@@ -333,7 +353,7 @@ impl<'a> Reader<'a> {
         let strong = ConsistencyLevel::Strong;
         let rows =
             self.server.query(self.records, &filter, &RECORD_FIELDS, strong, Part::read).await?;
-        let mut states = assemble(owner, rows);
+        let mut states = assemble(owner, rows, self.unreadable).read;
         let current = self.current(owner, memory, strong).await?;
         let Some(current) = current.map(|known| known.stored.memory) else {
             return Ok(Vec::new());
@@ -391,6 +411,14 @@ fn merged(found: impl Iterator<Item = Line>, recent: HashMap<String, Recent>) ->
     lines
         .sort_by_cached_key(|line| (Reverse((line.created_at, line.id.clone())), line.owner.key()));
     lines
+}
+
+/// Current states of memories, by key.
+#[derive(Default)]
+pub(super) struct Currents {
+    pub(super) known: HashMap<String, Known>,
+    /// The memories whose current state cannot be read.
+    pub(super) unreadable: HashSet<String>,
 }
 
 /// A memory before a change.

@@ -6,10 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::postgres::{
-    connection::{fault::Fault, transaction::Transaction},
-    filter::in_use,
-    rows::{COLUMNS, anyones_memory, columns, get, stored},
+use crate::{
+    UnreadableRows,
+    postgres::{
+        connection::{fault::Fault, transaction::Transaction},
+        filter::in_use,
+        rows::{COLUMNS, anyones_memory, columns, get, readable_row, stored},
+    },
 };
 use memgate_core::memory::Memory;
 
@@ -72,6 +75,7 @@ impl Marks {
     pub(super) async fn unembedded<B>(
         &self,
         begin: impl Fn() -> B,
+        unreadable: &UnreadableRows,
         space: &str,
         limit: usize,
     ) -> Result<Vec<Memory>, Fault>
@@ -84,7 +88,7 @@ impl Marks {
         let mut unbroken = true;
         while found.len() < limit {
             let transaction = begin().await?;
-            let step = step(&transaction, space, from, limit - found.len()).await?;
+            let step = step(&transaction, unreadable, space, from, limit - found.len()).await?;
             transaction.end();
             if unbroken {
                 self.examined(space, step.first.map_or(step.to, |first| first - 1));
@@ -142,6 +146,7 @@ const MISSING: &str = concat!(
 
 async fn step(
     transaction: &Transaction,
+    unreadable: &UnreadableRows,
     space: &str,
     from: i64,
     limit: usize,
@@ -150,11 +155,23 @@ async fn step(
     let last = transaction.first(last, &[]).await?;
     let last: i64 = last.map(|row| get(&row, 0, "number")).transpose()?.unwrap_or_default();
     let to = last.min(from.saturating_add(STEP));
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = transaction.query(MISSING, &[&from, &to, &stored(space), &limit]).await?;
-    let first = rows.first().map(|row| get(row, COLUMNS, "number")).transpose()?;
-    let found = rows.iter().map(anyones_memory).collect::<Result<_, _>>()?;
-    Ok(Step { found, to, first, more: to < last })
+    let (mut found, mut first, mut after) = (Vec::new(), None, from);
+    // Rows that cannot be read do not count: they would take the places of all others.
+    loop {
+        let left = limit - found.len();
+        let most = i64::try_from(left).unwrap_or(i64::MAX);
+        let rows = transaction.query(MISSING, &[&after, &to, &stored(space), &most]).await?;
+        for row in &rows {
+            after = get(row, COLUMNS, "number")?;
+            if let Some(memory) = readable_row(unreadable, row, anyones_memory)? {
+                first.get_or_insert(after);
+                found.push(memory);
+            }
+        }
+        if found.len() >= limit || rows.len() < left {
+            return Ok(Step { found, to, first, more: to < last });
+        }
+    }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::{
         },
         search::{MAX_DIMENSION, by_id},
     },
-    validate::{self, to_microsecond},
+    validate::{self, MAX_ACCESS_COUNT, to_microsecond},
 };
 use memgate_core::memory::{
     Embedding, ForgetScope, Memory, MemoryId, Owner, StoreError, Touch, Write,
@@ -283,9 +283,10 @@ pub(super) async fn touch(transaction: &Transaction, touches: &[Touch]) -> Resul
              JOIN unnest($2::text[], $3::bigint[], $4::bigint[]) AS given (id, times, last) \
                  ON memories.id = given.id \
              WHERE owner = $1 ORDER BY memories.id FOR NO KEY UPDATE OF memories) \
-         UPDATE memories SET access_count = access_count + touched.times, \
+         UPDATE memories SET access_count = least(access_count, $5 - touched.times) + touched.times, \
              last_accessed_at = greatest(last_accessed_at, touched.last) \
          FROM touched WHERE owner = $1 AND memories.number = touched.number";
+    let most = i64::try_from(MAX_ACCESS_COUNT).unwrap_or(i64::MAX);
     let mut owners: BTreeMap<String, BTreeMap<String, (i64, Timestamp)>> = BTreeMap::new();
     for touch in touches {
         let of = owners.entry(touch.owner.key()).or_default();
@@ -299,7 +300,7 @@ pub(super) async fn touch(transaction: &Transaction, touches: &[Touch]) -> Resul
         let ids: Vec<&String> = touched.keys().collect();
         let times: Vec<i64> = touched.values().map(|(times, _)| *times).collect();
         let last: Vec<i64> = touched.values().map(|(_, last)| micros(*last)).collect();
-        transaction.execute(count, &[&owner, &ids, &times, &last]).await?;
+        transaction.execute(count, &[&owner, &ids, &times, &last, &most]).await?;
     }
     Ok(())
 }

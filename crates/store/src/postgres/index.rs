@@ -5,12 +5,13 @@ use std::{collections::HashMap, sync::Arc};
 use tokio_postgres::Row;
 
 use crate::{
+    UnreadableRows,
     owner_cache::{Cached, IndexCache, SharedSet},
     owner_documents::{Columns, Documents, Haystack, Reader, shared_key},
     postgres::{
         connection::{fault::Fault, transaction::Transaction},
         filter::{Condition, in_use},
-        rows::{get, name, text::decode},
+        rows::{COLUMNS, anyones_memory, columns, get, name, readable, readable_row},
     },
 };
 use memgate_core::memory::{self, SharedScope};
@@ -36,7 +37,7 @@ impl Cached for OwnerIndex {
 }
 
 const DOCUMENTS: &str = concat!(
-    "SELECT number, expires_at, type, project, agent, session, terms FROM memories \
+    "SELECT number, expires_at, type, project, agent, session, terms, id FROM memories \
      WHERE owner = $1 AND ",
     in_use!(),
     " ORDER BY created_at DESC, id DESC"
@@ -64,6 +65,7 @@ pub(super) async fn generation(
 pub(super) async fn index_of(
     transaction: &Transaction,
     cache: &IndexCache<OwnerIndex>,
+    unreadable: &UnreadableRows,
     haystack: &Haystack<'_>,
     generation: i64,
 ) -> Result<Arc<OwnerIndex>, Fault> {
@@ -98,7 +100,7 @@ pub(super) async fn index_of(
         Haystack::Shared(scope) => {
             let condition = Condition::shared(&scope.reader).in_use().newest_shared();
             let sql = format!(
-                "SELECT number, expires_at, type, project, agent, session, terms, created_at \
+                "SELECT number, expires_at, type, project, agent, session, terms, id, created_at \
                  FROM memories WHERE {}",
                 condition.sql
             );
@@ -117,16 +119,17 @@ pub(super) async fn index_of(
     let mut anew = if outdated.is_empty() {
         HashMap::new()
     } else {
-        terms_of_contents(transaction, &outdated).await?
+        terms_of_memories(transaction, unreadable, &outdated).await?
     };
     let mut reader = Reader::default();
     for (row, stored) in rows.iter().zip(terms) {
         let number = get(row, 0, "number")?;
         let terms = stored.or_else(|| anew.remove(&number)).unwrap_or_default();
-        push(&mut reader, row, number, terms)?;
+        let id = get::<&str>(row, 7, "id").unwrap_or_default();
+        readable(unreadable, id, push(&mut reader, row, number, terms))?;
     }
     let oldest = match rows.last().filter(|_| haystack.is_shared()) {
-        Some(last) => get(last, 7, "created_at")?,
+        Some(last) => get(last, 8, "created_at")?,
         None => i64::MAX,
     };
     let index = Arc::new(OwnerIndex { generation, oldest, documents: reader.finish() });
@@ -160,16 +163,18 @@ fn push(reader: &mut Reader, row: &Row, number: i64, terms: Terms) -> Result<(),
 }
 
 /// For terms stored by another tokeniser version.
-async fn terms_of_contents(
+async fn terms_of_memories(
     transaction: &Transaction,
+    unreadable: &UnreadableRows,
     numbers: &[i64],
 ) -> Result<HashMap<i64, Terms>, Fault> {
-    let contents = "SELECT number, content FROM memories WHERE number = ANY($1)";
-    let rows = transaction.query(contents, &[&numbers]).await?;
-    rows.iter()
-        .map(|row| {
-            let content = decode(get(row, 1, "content")?).ok_or(Fault::Unreadable("content"))?;
-            Ok((get(row, 0, "number")?, Terms::of(&content)))
-        })
-        .collect()
+    const MEMORIES: &str =
+        concat!("SELECT ", columns!(), ", number FROM memories WHERE number = ANY($1)");
+    let mut terms = HashMap::new();
+    for row in transaction.query(MEMORIES, &[&numbers]).await? {
+        if let Some(memory) = readable_row(unreadable, &row, anyones_memory)? {
+            terms.insert(get(&row, COLUMNS, "number")?, memory.terms());
+        }
+    }
+    Ok(terms)
 }

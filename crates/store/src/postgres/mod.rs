@@ -39,9 +39,10 @@ use self::{
         transaction::{EVERYBODY, Mode, Transaction},
     },
     index::OwnerIndex,
+    rows::readable,
 };
 use crate::{
-    MAX_LIMIT,
+    MAX_LIMIT, UnreadableRows,
     owner_cache::IndexCache,
     scan_cursor::ScanCursor,
     validate::{self, validate},
@@ -96,6 +97,10 @@ impl PostgresStore {
             Err(fault) => store.set(State::Away(fault.to_string())),
         }
         Ok(store)
+    }
+
+    fn unreadable(&self) -> &UnreadableRows {
+        &self.settings.unreadable
     }
 
     fn state(&self) -> State {
@@ -189,17 +194,19 @@ impl MemoryStore for PostgresStore {
         let Some(owner) = scope.or(reader) else { return Ok(Vec::new()) };
         if search.shared.is_none() {
             let transaction = self.read(owner).await?;
-            let found = search::retrieve(&transaction, &self.cache, search).await?;
+            let found =
+                search::retrieve(&transaction, &self.cache, self.unreadable(), search).await?;
             transaction.end();
             return Ok(found);
         }
         let turn = self.shared_searches.clone().acquire_owned().await;
         let transaction = self.read(owner).await?;
         let (cache, search) = (self.cache.clone(), search.clone());
+        let unreadable = self.unreadable().clone();
         // It goes on where nobody waits for it any more: what it has read then is in the cache.
         let searching = tokio::spawn(async move {
             let _turn = turn;
-            let found = search::retrieve(&transaction, &cache, &search).await?;
+            let found = search::retrieve(&transaction, &cache, &unreadable, &search).await?;
             transaction.end();
             Ok::<_, Fault>(found)
         });
@@ -230,7 +237,8 @@ impl MemoryStore for PostgresStore {
         let mut found = Vec::with_capacity(asked.len());
         for (owner, id) in asked {
             transaction.act_for(&owner.key())?;
-            found.extend(search::by_id(&transaction, owner, id.as_str()).await?);
+            let one = search::by_id(&transaction, owner, id.as_str()).await;
+            found.extend(readable(self.unreadable(), id.as_str(), one)?.flatten());
         }
         transaction.end();
         let found = found.into_iter().map(|(_, memory)| memory);
@@ -264,7 +272,7 @@ impl MemoryStore for PostgresStore {
 
     async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError> {
         let transaction = self.read(owner).await?;
-        let found = search::history(&transaction, owner, id.as_str()).await?;
+        let found = search::history(&transaction, self.unreadable(), owner, id.as_str()).await?;
         transaction.end();
         found.ok_or(StoreError::NotFound)
     }
@@ -320,7 +328,7 @@ impl MemoryStore for PostgresStore {
     async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
         validate::filter(query.filter.as_ref())?;
         let transaction = self.read(&query.scope.owner).await?;
-        let page = search::list(&transaction, query).await?;
+        let page = search::list(&transaction, self.unreadable(), query).await?;
         transaction.end();
         Ok(page)
     }
@@ -359,7 +367,7 @@ impl MemoryStore for PostgresStore {
 
     async fn unembedded(&self, space: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
         let begin = || self.begin(Mode::Read, EVERYBODY);
-        Ok(self.marks.unembedded(begin, space, limit.min(MAX_LIMIT)).await?)
+        Ok(self.marks.unembedded(begin, self.unreadable(), space, limit.min(MAX_LIMIT)).await?)
     }
 
     async fn embed(
@@ -386,7 +394,7 @@ impl MemoryStore for PostgresStore {
         let whose = owner.map_or_else(|| EVERYBODY.to_owned(), Owner::key);
         let transaction = self.begin(Mode::Read, &whose).await?;
         let limit = limit.clamp(1, MAX_LIMIT);
-        let scan = transfer::scan(&transaction, owner, after, limit).await?;
+        let scan = transfer::scan(&transaction, self.unreadable(), owner, after, limit).await?;
         transaction.end();
         Ok(scan)
     }
@@ -395,7 +403,8 @@ impl MemoryStore for PostgresStore {
         validate::whole(&mut whole)?;
         change::storable(&whole.vectors)?;
         let transaction = self.write(&whole.memory.owner).await?;
-        let (restored, number) = transfer::restore(&transaction, &whole, write).await?;
+        let (restored, number) =
+            transfer::restore(&transaction, self.unreadable(), &whole, write).await?;
         let Some(number) = number else {
             transaction.end();
             return Ok(restored);

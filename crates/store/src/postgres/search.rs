@@ -6,7 +6,7 @@ use futures_util::future::{try_join, try_join3};
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::{
-    MAX_LIMIT, dense,
+    MAX_LIMIT, UnreadableRows, dense,
     micros::micros,
     owner_cache::IndexCache,
     owner_documents::{Haystack, haystacks},
@@ -17,7 +17,7 @@ use crate::{
         },
         filter::{Condition, in_use},
         index::{OwnerIndex, generation, index_of},
-        rows::{COLUMNS, anyones_memory, columns, get, memory, stored, text::decode},
+        rows::{COLUMNS, anyones_memory, columns, get, memory, readable_row, stored, text::decode},
     },
     sql::private,
     top_k::{Candidate, top_k_apart},
@@ -38,12 +38,13 @@ type Cosines = HashMap<i64, (f32, u16)>;
 pub(super) async fn retrieve(
     transaction: &Transaction,
     cache: &IndexCache<OwnerIndex>,
+    unreadable: &UnreadableRows,
     search: &Search,
 ) -> Result<Vec<Evidence>, Fault> {
     let limit = search.limit.min(MAX_LIMIT);
     let for_nothing = search.vector.is_none() && search.text.is_none();
     if for_nothing && search.shared.is_none() {
-        return newest(transaction, search, limit).await;
+        return newest(transaction, unreadable, search, limit).await;
     }
     let query = search.text.as_deref().and_then(QueryTerms::of);
     let now = micros(search.now);
@@ -54,7 +55,7 @@ pub(super) async fn retrieve(
         let (index, cosines, allowed) = if haystack.is_shared() {
             // Nothing else is asked where nothing is shared.
             let Some(generation) = generation(transaction, haystack).await? else { continue };
-            let index = index_of(transaction, cache, haystack, generation).await?;
+            let index = index_of(transaction, cache, unreadable, haystack, generation).await?;
             let (cosines, allowed) = try_join(
                 cosines(transaction, haystack, search.vector.as_ref(), index.oldest),
                 allowed(transaction, haystack, search),
@@ -69,7 +70,8 @@ pub(super) async fn retrieve(
             )
             .await?;
             let Some(generation) = generation else { continue };
-            (index_of(transaction, cache, haystack, generation).await?, cosines, allowed)
+            let index = index_of(transaction, cache, unreadable, haystack, generation).await?;
+            (index, cosines, allowed)
         };
         let scores = query.as_ref().map(|query| index.documents.score(query, haystack, now));
         let first = candidates.len();
@@ -97,7 +99,7 @@ pub(super) async fn retrieve(
         let of = chosen.iter().filter(|candidate| candidate.place.0 == place);
         let numbers: Vec<i64> = of.map(|candidate| candidate.place.1).collect();
         if !numbers.is_empty() {
-            let found = by_numbers(transaction, haystack, &numbers).await?;
+            let found = by_numbers(transaction, unreadable, haystack, &numbers).await?;
             memories.extend(found.into_iter().map(|(number, memory)| ((place, number), memory)));
         }
     }
@@ -177,7 +179,7 @@ async fn cosines(
     for row in rows {
         let Some(product) = get::<Option<f64>>(&row, 2, "cosine")? else { continue };
         let memory: i64 = get(&row, 0, "number")?;
-        let part = u16::try_from(get::<i16>(&row, 1, "part")?).unwrap_or_default();
+        let Ok(part) = u16::try_from(get::<i16>(&row, 1, "part")?) else { continue };
         let mut best = cosines.get(&memory).copied();
         // Rounding can exceed the bounds slightly.
         dense::keep_best(&mut best, ((product as f32).clamp(-1.0, 1.0), part));
@@ -210,6 +212,7 @@ async fn allowed(
 /// The newest memories of all scopes, for a search without a query.
 async fn newest(
     transaction: &Transaction,
+    unreadable: &UnreadableRows,
     search: &Search,
     limit: usize,
 ) -> Result<Vec<Evidence>, Fault> {
@@ -221,7 +224,7 @@ async fn newest(
             .in_use()
             .searched(scope)
             .filtered(search.filter.as_ref());
-        for memory in page(transaction, &scope.owner, condition, limit).await? {
+        for memory in page(transaction, unreadable, &scope.owner, condition, limit).await? {
             if seen.insert((scope.owner.clone(), memory.id.clone())) {
                 memories.push(memory);
             }
@@ -234,7 +237,11 @@ async fn newest(
 }
 
 /// A page of a list.
-pub(super) async fn list(transaction: &Transaction, query: &ListQuery) -> Result<Page, Fault> {
+pub(super) async fn list(
+    transaction: &Transaction,
+    unreadable: &UnreadableRows,
+    query: &ListQuery,
+) -> Result<Page, Fault> {
     let limit = query.limit.min(MAX_LIMIT);
     let mut condition = listed(&query.scope, query.filter.as_ref(), query.now);
     if let Some(cursor) = &query.cursor {
@@ -242,7 +249,8 @@ pub(super) async fn list(transaction: &Transaction, query: &ListQuery) -> Result
         condition.text(", ", stored(cursor.id.as_str()));
         condition.sql.push(')');
     }
-    let mut memories = page(transaction, &query.scope.owner, condition, limit + 1).await?;
+    let owner = &query.scope.owner;
+    let mut memories = page(transaction, unreadable, owner, condition, limit + 1).await?;
     let more = memories.len() > limit;
     memories.truncate(limit);
     let last = memories.last().filter(|_| more);
@@ -258,17 +266,31 @@ fn listed(scope: &ScopeQuery, filter: Option<&Filter>, now: jiff::Timestamp) -> 
     condition.filtered(filter)
 }
 
+/// The newest `limit` memories that can be read. For rows that are passed over, more are read.
 async fn page(
     transaction: &Transaction,
+    unreadable: &UnreadableRows,
     owner: &Owner,
-    mut condition: Condition,
+    condition: Condition,
     limit: usize,
 ) -> Result<Vec<Memory>, Fault> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    condition.number(" ORDER BY created_at DESC, id DESC LIMIT ", limit);
-    let sql = format!("SELECT {} FROM memories WHERE {}", columns!(), condition.sql);
-    let rows = transaction.query_once(&sql, &condition.parameters()).await?;
-    rows.iter().map(|row| memory(row, owner)).collect()
+    let (mut memories, mut read) = (Vec::new(), 0);
+    loop {
+        let left = limit - memories.len();
+        let sql = format!(
+            "SELECT {} FROM memories WHERE {} ORDER BY created_at DESC, id DESC LIMIT {left} OFFSET {read}",
+            columns!(),
+            condition.sql
+        );
+        let rows = transaction.query_once(&sql, &condition.parameters()).await?;
+        for row in &rows {
+            memories.extend(readable_row(unreadable, row, |row| memory(row, owner))?);
+        }
+        read += rows.len();
+        if rows.len() < left || memories.len() >= limit {
+            return Ok(memories);
+        }
+    }
 }
 
 /// Counts of a scope.
@@ -312,6 +334,7 @@ const SHARED_BY_NUMBERS: &str = concat!(
 /// Memories of a haystack by their numbers, which are unique among all owners.
 async fn by_numbers(
     transaction: &Transaction,
+    unreadable: &UnreadableRows,
     haystack: &Haystack<'_>,
     numbers: &[i64],
 ) -> Result<Vec<(i64, Memory)>, Fault> {
@@ -325,15 +348,17 @@ async fn by_numbers(
             transaction.query(SHARED_BY_NUMBERS, &[&tenant, &numbers]).await?
         }
     };
-    rows.iter()
-        .map(|row| {
-            let memory = match haystack {
-                Haystack::Owner(owner, _) => memory(row, owner)?,
-                Haystack::Shared(_) => anyones_memory(row)?,
-            };
-            Ok((get(row, COLUMNS, "number")?, memory))
-        })
-        .collect()
+    let mut found = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let memory = readable_row(unreadable, row, |row| match haystack {
+            Haystack::Owner(owner, _) => memory(row, owner),
+            Haystack::Shared(_) => anyones_memory(row),
+        })?;
+        if let Some(memory) = memory {
+            found.push((get(row, COLUMNS, "number")?, memory));
+        }
+    }
+    Ok(found)
 }
 
 const BY_ID: &str =
@@ -358,22 +383,26 @@ const VERSIONS: &str = concat!(
 /// The earlier versions of a memory, newest first.
 pub(super) async fn earlier(
     transaction: &Transaction,
+    unreadable: &UnreadableRows,
     owner: &Owner,
     number: i64,
 ) -> Result<Vec<Memory>, Fault> {
     let rows = transaction.query(VERSIONS, &[&owner.key(), &number]).await?;
-    rows.iter().map(|row| memory(row, owner)).collect()
+    let versions =
+        rows.iter().map(|row| readable_row(unreadable, row, |row| memory(row, owner)).transpose());
+    versions.flatten().collect()
 }
 
 /// All versions of a memory, newest first; `None` if the owner has no such memory.
 pub(super) async fn history(
     transaction: &Transaction,
+    unreadable: &UnreadableRows,
     owner: &Owner,
     id: &str,
 ) -> Result<Option<Vec<Memory>>, Fault> {
     let Some((number, current)) = by_id(transaction, owner, id).await? else { return Ok(None) };
     let mut versions = vec![current];
-    versions.extend(earlier(transaction, owner, number).await?);
+    versions.extend(earlier(transaction, unreadable, owner, number).await?);
     Ok(Some(versions))
 }
 

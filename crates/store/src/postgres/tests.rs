@@ -4,6 +4,7 @@
 //! counts them as skipped; `cargo xtask test` runs them on the server that it started. The tests of
 //! a slot share one schema, emptied between tests.
 
+mod damage;
 mod failures;
 mod isolation;
 mod plans;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_postgres::NoTls;
 
-use crate::{conformance::conforms, postgres::*};
+use crate::{UnreadableRows, conformance::conforms, postgres::*};
 use memgate_core::memory::{Actor, MemoryType, QueryVector, Reader, Source, Visibility};
 
 /// Serialises the tests of one process.
@@ -57,6 +58,7 @@ fn settings(port: u16, schema: &str) -> PostgresSettings {
         connect_timeout: Duration::from_secs(60),
         timeout: Duration::from_secs(60),
         cache_bytes: 1 << 20,
+        unreadable: UnreadableRows::default(),
     }
 }
 

@@ -2,12 +2,17 @@
 
 use std::collections::HashMap;
 
+use tokio_postgres::Row;
+
 use crate::{
-    MAX_SCAN_BYTES,
+    MAX_SCAN_BYTES, UnreadableRows,
     postgres::{
         change::{insert, insert_version},
         connection::{fault::Fault, transaction::Transaction},
-        rows::{COLUMNS, anyones_memory, columns, get, memory, stored, text::decode},
+        rows::{
+            COLUMNS, anyones_memory, columns, get, memory, readable, readable_row, stored,
+            text::decode,
+        },
         search::by_id,
     },
     scan_cursor::ScanCursor,
@@ -23,8 +28,8 @@ macro_rules! next {
         concat!(
             "SELECT number, octet_length(content) + coalesce(octet_length(raw), 0) + (SELECT \
                  coalesce(sum(octet_length(content) + coalesce(octet_length(raw), 0)), 0) \
-                 FROM versions WHERE versions.owner = memories.owner AND memory = number) \
-             FROM memories WHERE ",
+                 FROM versions WHERE versions.owner = memories.owner AND memory = number), \
+             owner, id FROM memories WHERE ",
             $which,
             " ORDER BY owner, id LIMIT $3"
         )
@@ -34,6 +39,7 @@ macro_rules! next {
 /// A piece of an owner's memories, or of all owners', after a cursor.
 pub(super) async fn scan(
     transaction: &Transaction,
+    unreadable: &UnreadableRows,
     owner: Option<&Owner>,
     after: ScanCursor,
     limit: usize,
@@ -42,16 +48,17 @@ pub(super) async fn scan(
     let (mut after, mut bytes) = (after, 0);
     loop {
         let step = STEP.min(limit - scan.found.len());
-        let numbers = next(transaction, owner, &after, step + 1, bytes).await?;
+        let Step { mut places, more } = next(transaction, owner, &after, step + 1, bytes).await?;
         // The last one only shows that there are more.
-        let Step { mut numbers, more } = numbers;
-        let full = numbers.len() > step;
-        numbers.truncate(step);
-        for whole in wholes(transaction, owner, &numbers).await? {
+        let full = places.len() > step;
+        places.truncate(step);
+        let numbers: Vec<i64> = places.iter().map(|(number, _)| *number).collect();
+        for whole in wholes(transaction, unreadable, owner, &numbers).await? {
             bytes += whole.bytes();
-            after = ScanCursor::of(&whole.memory);
             scan.found.push(whole);
         }
+        // Also past those that cannot be read.
+        after = places.pop().map_or(after, |(_, place)| place);
         if !full && !more {
             return Ok(scan);
         }
@@ -62,9 +69,9 @@ pub(super) async fn scan(
     }
 }
 
-/// The numbers of the next memories.
+/// The numbers of the next memories, each with its place in the order of the scan.
 struct Step {
-    numbers: Vec<i64>,
+    places: Vec<(i64, ScanCursor)>,
     /// Whether there are more than these: the texts before were large.
     more: bool,
 }
@@ -84,14 +91,18 @@ async fn next(
     };
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = transaction.query(sql, &[&after.owner, &stored(&after.id), &limit]).await?;
-    let mut step = Step { numbers: Vec::new(), more: false };
+    let mut step = Step { places: Vec::new(), more: false };
     for row in rows {
-        if bytes >= MAX_SCAN_BYTES && !step.numbers.is_empty() {
+        if bytes >= MAX_SCAN_BYTES && !step.places.is_empty() {
             step.more = true;
             break;
         }
         bytes += usize::try_from(get::<i64>(&row, 1, "size")?).unwrap_or(usize::MAX);
-        step.numbers.push(get(&row, 0, "number")?);
+        let place = ScanCursor {
+            owner: get::<&str>(&row, 2, "owner")?.to_owned(),
+            id: decode(get(&row, 3, "id")?).ok_or(Fault::Unreadable("id"))?,
+        };
+        step.places.push((get(&row, 0, "number")?, place));
     }
     Ok(step)
 }
@@ -114,53 +125,63 @@ const VECTORS: &str = "SELECT memory, name, part, coordinates::real[] FROM vecto
 /// Complete memories by their numbers, by owner and id.
 async fn wholes(
     transaction: &Transaction,
+    unreadable: &UnreadableRows,
     owner: Option<&Owner>,
     numbers: &[i64],
 ) -> Result<Vec<Whole>, Fault> {
     let mut found = Vec::new();
     let mut places = HashMap::new();
     for row in transaction.query(MEMORIES, &[&numbers]).await? {
-        let memory = match owner {
-            Some(owner) => memory(&row, owner)?,
-            None => anyones_memory(&row)?,
-        };
+        let memory = readable_row(unreadable, &row, |row| match owner {
+            Some(owner) => memory(row, owner),
+            None => anyones_memory(row),
+        })?;
+        let Some(memory) = memory else { continue };
         places.insert(get::<i64>(&row, COLUMNS, "number")?, found.len());
         found.push(Whole { memory, history: Vec::new(), vectors: Vec::new() });
     }
     for row in transaction.query(VERSIONS, &[&numbers]).await? {
         let place = places.get(&get::<i64>(&row, COLUMNS, "number")?);
         if let Some(whole) = place.and_then(|place| found.get_mut(*place)) {
-            whole.history.push(memory(&row, &whole.memory.owner)?);
+            let version = |row: &_| memory(row, &whole.memory.owner);
+            whole.history.extend(readable_row(unreadable, &row, version)?);
         }
     }
     for row in transaction.query(VECTORS, &[&numbers]).await? {
         let place = places.get(&get::<i64>(&row, 0, "number")?);
         if let Some(whole) = place.and_then(|place| found.get_mut(*place)) {
-            let space = decode(get(&row, 1, "space")?).ok_or(Fault::Unreadable("space"))?;
-            let part = get::<i16>(&row, 2, "part")?;
-            let values: Vec<f32> = get(&row, 3, "vector")?;
-            whole.vectors.push(Embedding {
-                space: space.into(),
-                part: u16::try_from(part).map_err(|_| Fault::Unreadable("part"))?,
-                values: values.into(),
-            });
+            let vector = readable(unreadable, whole.memory.id.as_str(), embedding(&row))?;
+            whole.vectors.extend(vector);
         }
     }
     Ok(found)
+}
+
+fn embedding(row: &Row) -> Result<Embedding, Fault> {
+    let space = decode(get(row, 1, "space")?).ok_or(Fault::Unreadable("space"))?;
+    let part = get::<i16>(row, 2, "part")?;
+    let values: Vec<f32> = get(row, 3, "vector")?;
+    Ok(Embedding {
+        space: space.into(),
+        part: u16::try_from(part).map_err(|_| Fault::Unreadable("part"))?,
+        values: values.into(),
+    })
 }
 
 /// Inserts a memory unchanged, unless its owner already has one with this id. Returns its number if
 /// it was written.
 pub(super) async fn restore(
     transaction: &Transaction,
+    unreadable: &UnreadableRows,
     given: &Whole,
     write: &Write,
 ) -> Result<(Restored, Option<i64>), Fault> {
     let Whole { memory, history, vectors } = given;
     let Some(number) = insert(transaction, memory, vectors, write).await? else {
-        let there = by_id(transaction, &memory.owner, memory.id.as_str()).await?;
+        let there = by_id(transaction, &memory.owner, memory.id.as_str()).await;
+        let there = readable(unreadable, memory.id.as_str(), there)?.flatten();
         let numbers: Vec<i64> = there.iter().map(|(number, _)| *number).collect();
-        let kept = wholes(transaction, Some(&memory.owner), &numbers).await?;
+        let kept = wholes(transaction, unreadable, Some(&memory.owner), &numbers).await?;
         let same = kept.first().is_some_and(|kept| given.is_kept_by(kept));
         return Ok((if same { Restored::Same } else { Restored::Differs }, None));
     };

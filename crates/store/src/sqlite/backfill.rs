@@ -7,10 +7,13 @@ use std::{
 
 use rusqlite::Connection;
 
-use crate::sqlite::{
-    filter::IN_USE,
-    index::space_number,
-    rows::{COLUMNS, anyones_memory},
+use crate::{
+    UnreadableRows,
+    sqlite::{
+        filter::IN_USE,
+        index::space_number,
+        rows::{COLUMNS, anyones_memory, readable_row},
+    },
 };
 use memgate_core::memory::Memory;
 
@@ -42,6 +45,7 @@ impl Marks {
     pub(super) fn step(
         &self,
         connection: &Connection,
+        unreadable: &UnreadableRows,
         name: &str,
         after: &mut Option<i64>,
         limit: usize,
@@ -60,16 +64,20 @@ impl Marks {
             "SELECT {COLUMNS}, row FROM memories WHERE row > ?1 AND row <= ?2 AND {IN_USE} \
              AND NOT EXISTS (SELECT 1 FROM vectors \
                  WHERE memory = memories.row AND space = ?3 AND part = 0) \
-             ORDER BY row LIMIT ?4"
+             ORDER BY row"
         );
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut found = Vec::new();
         let mut first = None;
         let mut statement = connection.prepare_cached(&sql)?;
-        let mut rows = statement.query((from, to, space, limit))?;
-        while let Some(row) = rows.next()? {
-            first.get_or_insert(row.get::<_, i64>("row")?);
-            found.push(anyones_memory(row)?);
+        let mut rows = statement.query((from, to, space))?;
+        // Rows that cannot be read do not count: they would take the places of all others.
+        while found.len() < limit
+            && let Some(row) = rows.next()?
+        {
+            if let Some(memory) = readable_row(unreadable, row, anyones_memory)? {
+                first.get_or_insert(row.get::<_, i64>("row")?);
+                found.push(memory);
+            }
         }
         // Only a continuous run moves the mark.
         if from == marked {

@@ -10,10 +10,10 @@ use crate::{
     sqlite::{
         entities,
         index::space_number,
-        rows::{COLUMNS, VALUES, WRITE_COLUMNS, json, values},
+        rows::{COLUMNS, VALUES, WRITE_COLUMNS, answer, json, values},
         search::by_id,
     },
-    validate::{self, to_microsecond},
+    validate::{self, MAX_ACCESS_COUNT, to_microsecond},
 };
 use memgate_core::memory::{
     Embedding, ForgetScope, Memory, MemoryId, Owner, StoreError, Touch, Write,
@@ -60,8 +60,10 @@ pub(super) fn update(
     vectors: Option<&[Embedding]>,
     write: &Write,
 ) -> Answer<Memory> {
-    let Some((row, old)) = by_id(connection, &memory.owner, memory.id.as_str())? else {
-        return Ok(Err(StoreError::NotFound));
+    let (row, old) = match answer(by_id(connection, &memory.owner, memory.id.as_str()))? {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(Err(StoreError::NotFound)),
+        Err(unreadable) => return Ok(Err(unreadable)),
     };
     if let Err(conflict) = validate::succeed(&mut memory, &old) {
         return Ok(Err(conflict));
@@ -187,11 +189,11 @@ pub(super) fn forget_by_scope(
 
 /// Increments access counts of memories that still exist.
 pub(super) fn touch(connection: &Connection, touches: &[Touch]) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "UPDATE memories SET access_count = access_count + 1, \
+    let mut statement = connection.prepare_cached(&format!(
+        "UPDATE memories SET access_count = min(access_count, {MAX_ACCESS_COUNT} - 1) + 1, \
              last_accessed_at = max(ifnull(last_accessed_at, ?3), ?3) \
-         WHERE owner = ?1 AND id = ?2",
-    )?;
+         WHERE owner = ?1 AND id = ?2"
+    ))?;
     for touch in touches {
         let at = micros(to_microsecond(touch.at));
         statement.execute((touch.owner.key(), touch.id.as_str(), at))?;

@@ -96,8 +96,8 @@ impl Condition {
         it.within("agent", &Within::visible_to(reader.agent.as_deref()));
         it.sql.push_str(concat!(" AND (visibility = ", public!()));
         let user = reader.owner.user().unwrap_or_default().to_owned();
-        it.test(" OR EXISTS (SELECT 1 FROM json_each(visibility, '$.users') WHERE value = ", user);
-        it.sql.push_str(") OR EXISTS (SELECT 1 FROM json_each(visibility, '$.roles') WHERE ");
+        it.test(" OR EXISTS (SELECT 1 FROM json_each(iif(json_valid(visibility), visibility, '{}'), '$.users') WHERE value = ", user);
+        it.sql.push_str(") OR EXISTS (SELECT 1 FROM json_each(iif(json_valid(visibility), visibility, '{}'), '$.roles') WHERE ");
         it.one_of("value", &reader.roles, Clone::clone);
         it.sql.push_str("))");
         it

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use crate::{
-    dense,
+    UnreadableRows, dense,
     owner_cache::Cached,
     owner_documents::{Columns, Documents, Haystack, Reader},
-    sqlite::filter::{Condition, IN_USE},
+    sqlite::{
+        filter::{Condition, IN_USE},
+        rows::{COLUMNS, anyones_memory, readable},
+    },
 };
 use memgate_core::memory::QueryVector;
 use memgate_text::index::Terms;
@@ -77,13 +80,14 @@ impl OwnerIndex {
     /// `bound` bytes.
     pub(super) fn read(
         connection: &Connection,
+        unreadable: &UnreadableRows,
         haystack: &Haystack<'_>,
         generation: i64,
         space: Option<&Arc<str>>,
         bound: usize,
     ) -> rusqlite::Result<Self> {
         let mut index = Self { generation, ..Self::default() };
-        index.read_documents(connection, haystack)?;
+        index.read_documents(connection, unreadable, haystack)?;
         if let Some(space) = space {
             index.vectors = index.read_vectors(connection, space, bound)?;
         }
@@ -93,38 +97,29 @@ impl OwnerIndex {
     fn read_documents(
         &mut self,
         connection: &Connection,
+        unreadable: &UnreadableRows,
         haystack: &Haystack<'_>,
     ) -> rusqlite::Result<()> {
-        const COLUMNS: &str =
-            "SELECT row, expires_at, type, project, agent, session, terms FROM memories";
+        const DOCUMENTS: &str =
+            "SELECT row, expires_at, type, project, agent, session, terms, id FROM memories";
         let (sql, values) = match haystack {
             Haystack::Owner(owner, _) => (
                 format!(
-                    "{COLUMNS} WHERE owner = ?1 AND {IN_USE} ORDER BY created_at DESC, id DESC"
+                    "{DOCUMENTS} WHERE owner = ?1 AND {IN_USE} ORDER BY created_at DESC, id DESC"
                 ),
                 vec![owner.key().into()],
             ),
             Haystack::Shared(scope) => {
                 let condition = Condition::shared(&scope.reader).in_use().newest_shared();
-                (format!("{COLUMNS} WHERE {}", condition.sql), condition.values)
+                (format!("{DOCUMENTS} WHERE {}", condition.sql), condition.values)
             }
         };
         let mut statement = connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(values))?;
         let mut reader = Reader::default();
         while let Some(row) = rows.next()? {
-            let id: i64 = row.get(0)?;
-            let terms = match Terms::from_bytes(row.get_ref(6)?.as_blob()?) {
-                Some(stored) => stored,
-                None => terms_of_content(connection, id)?,
-            };
-            let columns = Columns {
-                memory_type: row.get_ref(2)?.as_str()?,
-                project: row.get_ref(3)?.as_str_or_null()?,
-                agent: row.get_ref(4)?.as_str_or_null()?,
-                session: row.get_ref(5)?.as_str_or_null()?,
-            };
-            reader.push(id, row.get(1)?, columns, terms);
+            let id = row.get_ref(7)?.as_str().unwrap_or_default();
+            readable(unreadable, id, push(connection, &mut reader, row))?;
         }
         self.documents = reader.finish();
         Ok(())
@@ -173,7 +168,9 @@ impl OwnerIndex {
         for (place, document) in (0_u32..).zip(self.documents.all()) {
             let mut rows = statement.query((document.row, space))?;
             while let Some(row) = rows.next()? {
-                if !take((place, row.get(0)?), row.get_ref(1)?.as_blob()?) {
+                // No part that can be presented has another number.
+                let Ok(part) = row.get(0) else { continue };
+                if !take((place, part), row.get_ref(1)?.as_blob()?) {
                     return Ok(());
                 }
             }
@@ -223,9 +220,26 @@ pub(super) fn space_number(connection: &Connection, name: &str) -> rusqlite::Res
         .optional()
 }
 
+/// Adds the document of a row.
+fn push(connection: &Connection, reader: &mut Reader, row: &Row<'_>) -> rusqlite::Result<()> {
+    let number: i64 = row.get(0)?;
+    let columns = Columns {
+        memory_type: row.get_ref(2)?.as_str()?,
+        project: row.get_ref(3)?.as_str_or_null()?,
+        agent: row.get_ref(4)?.as_str_or_null()?,
+        session: row.get_ref(5)?.as_str_or_null()?,
+    };
+    let terms = match Terms::from_bytes(row.get_ref(6)?.as_blob()?) {
+        Some(stored) => stored,
+        None => terms_of_memory(connection, number)?,
+    };
+    reader.push(number, row.get(1)?, columns, terms);
+    Ok(())
+}
+
 /// For terms stored by another tokeniser version.
-fn terms_of_content(connection: &Connection, row: i64) -> rusqlite::Result<Terms> {
+fn terms_of_memory(connection: &Connection, row: i64) -> rusqlite::Result<Terms> {
     connection
-        .prepare_cached("SELECT content FROM memories WHERE row = ?1")?
-        .query_row([row], |row| Ok(Terms::of(row.get_ref(0)?.as_str()?)))
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE row = ?1"))?
+        .query_row([row], |row| Ok(anyones_memory(row)?.terms()))
 }

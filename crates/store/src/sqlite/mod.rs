@@ -27,9 +27,13 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
 
-use self::{backfill::Marks, index::OwnerIndex};
+use self::{
+    backfill::Marks,
+    index::OwnerIndex,
+    rows::{answer, readable},
+};
 use crate::{
-    MAX_LIMIT,
+    MAX_LIMIT, UnreadableRows,
     micros::micros,
     owner_cache::IndexCache,
     scan_cursor::ScanCursor,
@@ -43,7 +47,7 @@ use memgate_sqlite::{Database, DatabaseError, Options, Synchronous};
 use rusqlite::Connection;
 
 /// Settings of the store.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SqliteOptions {
     /// When a write counts as durable.
     pub synchronous: Synchronous,
@@ -53,6 +57,8 @@ pub struct SqliteOptions {
     pub queue: usize,
     /// Maximum size of the cache of owner indexes, in bytes.
     pub cache_bytes: usize,
+    /// Counts the rows that cannot be read.
+    pub unreadable: UnreadableRows,
 }
 
 impl Default for SqliteOptions {
@@ -60,7 +66,8 @@ impl Default for SqliteOptions {
     /// uncached owners take a few hundred microseconds more.
     fn default() -> Self {
         let Options { synchronous, readers, queue, .. } = Options::default();
-        Self { synchronous, readers, queue, cache_bytes: 64 * 1024 * 1024 }
+        let unreadable = UnreadableRows::default();
+        Self { synchronous, readers, queue, cache_bytes: 64 * 1024 * 1024, unreadable }
     }
 }
 
@@ -69,6 +76,7 @@ pub struct SqliteStore {
     database: Database,
     cache: Arc<IndexCache<OwnerIndex>>,
     marks: Arc<Marks>,
+    unreadable: UnreadableRows,
     closed: AtomicBool,
     /// A reader is always left for what is one's own, if there are two.
     shared_searches: Arc<Semaphore>,
@@ -80,12 +88,13 @@ impl SqliteStore {
     /// # Errors
     /// [`DatabaseError`] with what is wrong with the file or its folder.
     pub fn open(file: &Path, options: SqliteOptions) -> Result<Self, DatabaseError> {
-        let SqliteOptions { synchronous, readers, queue, cache_bytes } = options;
+        let SqliteOptions { synchronous, readers, queue, cache_bytes, unreadable } = options;
         let options = Options { synchronous, readers, queue, prepare: filter::register };
         Ok(Self {
             database: Database::open(file, &schema::MIGRATIONS, options)?,
             cache: Arc::new(IndexCache::new(cache_bytes)),
             marks: Arc::default(),
+            unreadable,
             closed: AtomicBool::new(false),
             shared_searches: Arc::new(Semaphore::new(readers.saturating_sub(1).max(1))),
         })
@@ -146,9 +155,10 @@ impl MemoryStore for SqliteStore {
             Some(_) => Some(self.shared_searches.clone().acquire_owned().await),
             None => None,
         };
-        let (search, cache) = (search.clone(), self.cache.clone());
+        let (search, cache, unreadable) =
+            (search.clone(), self.cache.clone(), self.unreadable.clone());
         self.read(move |c| {
-            let found = search::retrieve(c, &cache, &search);
+            let found = search::retrieve(c, &cache, &unreadable, &search);
             drop(turn);
             found
         })
@@ -162,7 +172,7 @@ impl MemoryStore for SqliteStore {
         now: Timestamp,
     ) -> Result<Memory, StoreError> {
         let (owner, id) = (owner.clone(), id.clone());
-        let found = self.read(move |c| search::by_id(c, &owner, id.as_str())).await?;
+        let found = self.read(move |c| answer(search::by_id(c, &owner, id.as_str()))).await??;
         let memory = found.map(|(_, memory)| memory).filter(|memory| !memory.is_expired(now));
         memory.ok_or(StoreError::NotFound)
     }
@@ -172,12 +182,16 @@ impl MemoryStore for SqliteStore {
         asked: &[(Owner, MemoryId)],
         now: Timestamp,
     ) -> Result<Vec<Memory>, StoreError> {
-        let asked = asked.to_vec();
+        let (asked, unreadable) = (asked.to_vec(), self.unreadable.clone());
         let look = move |c: &mut Connection| {
-            let found = asked.iter().map(|(owner, id)| search::by_id(c, owner, id.as_str()));
+            let found = asked.iter().map(|(owner, id)| {
+                let found = search::by_id(c, owner, id.as_str());
+                readable(&unreadable, id.as_str(), found)
+            });
             found.collect::<rusqlite::Result<Vec<_>>>()
         };
-        let found = self.read(look).await?.into_iter().flatten().map(|(_, memory)| memory);
+        let found = self.read(look).await?.into_iter().flatten().flatten();
+        let found = found.map(|(_, memory)| memory);
         Ok(found.filter(|memory| !memory.is_expired(now)).collect())
     }
 
@@ -199,7 +213,9 @@ impl MemoryStore for SqliteStore {
 
     async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError> {
         let (owner, id) = (owner.clone(), id.clone());
-        let found = self.read(move |c| search::history(c, &owner, id.as_str())).await?;
+        let unreadable = self.unreadable.clone();
+        let look = move |c: &mut _| answer(search::history(c, &unreadable, &owner, id.as_str()));
+        let found = self.read(look).await??;
         found.ok_or(StoreError::NotFound)
     }
 
@@ -253,8 +269,8 @@ impl MemoryStore for SqliteStore {
 
     async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
         validate::filter(query.filter.as_ref())?;
-        let query = query.clone();
-        Ok(self.read(move |c| search::list(c, &query)).await?)
+        let (query, unreadable) = (query.clone(), self.unreadable.clone());
+        Ok(self.read(move |c| search::list(c, &unreadable, &query)).await?)
     }
 
     async fn count(
@@ -291,8 +307,9 @@ impl MemoryStore for SqliteStore {
         let mut after = None;
         loop {
             let (marks, space, left) = (self.marks.clone(), space.to_owned(), limit - found.len());
+            let unreadable = self.unreadable.clone();
             let look = move |c: &mut _| {
-                let step = marks.step(c, &space, &mut after, left)?;
+                let step = marks.step(c, &unreadable, &space, &mut after, left)?;
                 Ok((step, after))
             };
             let (step, reached) = self.read(look).await?;
@@ -325,14 +342,15 @@ impl MemoryStore for SqliteStore {
     ) -> Result<Scan, StoreError> {
         let (owner, after) = (owner.cloned(), ScanCursor::parse(after, owner)?);
         let limit = limit.clamp(1, MAX_LIMIT);
-        let scan = move |c: &mut _| transfer::scan(c, owner.as_ref(), &after, limit);
+        let unreadable = self.unreadable.clone();
+        let scan = move |c: &mut _| transfer::scan(c, &unreadable, owner.as_ref(), &after, limit);
         Ok(self.read(scan).await?)
     }
 
     async fn restore(&self, mut whole: Whole, write: &Write) -> Result<Restored, StoreError> {
         validate::whole(&mut whole)?;
-        let write = write.clone();
-        self.write(move |c| transfer::restore(c, whole, &write)).await?
+        let (write, unreadable) = (write.clone(), self.unreadable.clone());
+        self.write(move |c| transfer::restore(c, &unreadable, whole, &write)).await?
     }
 
     async fn clear(&self, write: &Write) -> Result<(), StoreError> {

@@ -9,11 +9,13 @@ use rusqlite::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::micros::micros;
-use memgate_core::memory::{
-    Memory, MemoryId, MemoryKind, MemoryType, Owner, Source, Status, Write,
+use crate::{
+    UnreadableRows,
+    micros::{micros, time_of},
 };
-use memgate_text::index::Terms;
+use memgate_core::memory::{
+    Memory, MemoryId, MemoryKind, MemoryType, Owner, Source, Status, StoreError, Write,
+};
 
 /// The columns of a memory, in the order that [`memory`] reads and [`values`] writes. `memories`
 /// and `versions` both have them.
@@ -71,7 +73,7 @@ pub(super) fn values(memory: &Memory, write: &Write) -> rusqlite::Result<[Value;
         write.actor.name().to_owned().into(),
         write.reason.to_owned().into(),
         write.request_id.clone().into(),
-        Terms::of(&m.text()).to_bytes().into(),
+        m.terms().to_bytes().into(),
     ])
 }
 
@@ -114,7 +116,8 @@ fn read(row: &Row<'_>, owner: Owner) -> rusqlite::Result<Memory> {
         confidence: row.get(11)?,
         decay_score: row.get(12)?,
         version: row.get(13)?,
-        access_count: u64::try_from(row.get::<_, i64>(14)?).unwrap_or_default(),
+        access_count: u64::try_from(row.get::<_, i64>(14)?)
+            .map_err(|_| unreadable(14, "access_count"))?,
         last_accessed_at: time(row, 15)?,
         created_at: time(row, 16)?.ok_or_else(|| unreadable(16, "created_at"))?,
         updated_at: time(row, 17)?.ok_or_else(|| unreadable(17, "updated_at"))?,
@@ -147,8 +150,7 @@ fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Cow<'a, str>> {
 
 fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     let micros: Option<i64> = row.get(column)?;
-    let time = micros.map(Timestamp::from_microsecond).transpose();
-    time.map_err(|_| unreadable(column, "time"))
+    micros.map(|micros| time_of(micros).ok_or_else(|| unreadable(column, "time"))).transpose()
 }
 
 /// A value as JSON text.
@@ -178,8 +180,62 @@ fn from_json<T: DeserializeOwned>(
     serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|_| unreadable(column, name))
 }
 
-/// A stored value that memgate could not have written. The message names only the column.
+/// A stored value that memgate could not have written.
+#[derive(Debug, thiserror::Error)]
+#[error("the stored {0} of a memory cannot be read")]
+struct Unreadable(&'static str);
+
+/// The error names only the column.
 fn unreadable(column: usize, name: &'static str) -> rusqlite::Error {
-    let cause = format!("the stored {name} of a memory cannot be read");
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, cause.into())
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(Unreadable(name)))
+}
+
+/// What cannot be read, where it is a value in a row; `None` for failures of the database.
+fn unreadable_value(error: &rusqlite::Error) -> Option<&'static str> {
+    match error {
+        rusqlite::Error::FromSqlConversionFailure(_, _, cause) => {
+            Some(cause.downcast_ref::<Unreadable>().map_or("value", |Unreadable(name)| *name))
+        }
+        rusqlite::Error::IntegralValueOutOfRange(..) => Some("number"),
+        rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::Utf8Error(..) => Some("value"),
+        _ => None,
+    }
+}
+
+/// What was read of a row of the memory with this id; `None` where a value in it cannot be read: the row is passed over.
+pub(super) fn readable<T>(
+    rows: &UnreadableRows,
+    id: &str,
+    read: rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) => {
+            let value = unreadable_value(&error).ok_or(error)?;
+            rows.pass_over(id, value);
+            Ok(None)
+        }
+    }
+}
+
+/// The memory of a row as [`memory`] or [`anyones_memory`] reads it, where it can be read.
+pub(super) fn readable_row<T>(
+    rows: &UnreadableRows,
+    row: &Row<'_>,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    // All that read a memory read its columns first.
+    let id = row.get_ref(1)?.as_str().unwrap_or_default();
+    readable(rows, id, read(row))
+}
+
+/// For a read of one memory, an unreadable value is the answer.
+pub(super) fn answer<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Result<T, StoreError>> {
+    match read {
+        Ok(read) => Ok(Ok(read)),
+        Err(error) => {
+            let value = unreadable_value(&error).ok_or(error)?;
+            Ok(Err(StoreError::Unreadable(value)))
+        }
+    }
 }

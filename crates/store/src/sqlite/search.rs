@@ -5,14 +5,14 @@ use std::{collections::HashSet, sync::Arc};
 use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value};
 
 use crate::{
-    MAX_LIMIT,
+    MAX_LIMIT, UnreadableRows,
     micros::micros,
     owner_cache::{IndexCache, SharedSet},
     owner_documents::{Haystack, haystacks, shared_key},
     sqlite::{
         filter::Condition,
         index::{OwnerIndex, space_number},
-        rows::{COLUMNS, anyones_memory, memory},
+        rows::{COLUMNS, anyones_memory, memory, readable_row},
     },
     top_k::{Candidate, top_k_apart},
 };
@@ -26,19 +26,22 @@ use memgate_text::index::QueryTerms;
 pub(super) fn retrieve(
     connection: &Connection,
     cache: &IndexCache<OwnerIndex>,
+    unreadable: &UnreadableRows,
     search: &Search,
 ) -> rusqlite::Result<Vec<Evidence>> {
     let limit = search.limit.min(MAX_LIMIT);
     let for_nothing = search.vector.is_none() && search.text.is_none();
     if for_nothing && search.shared.is_none() {
-        return newest(connection, search, limit);
+        return newest(connection, unreadable, search, limit);
     }
     let query = search.text.as_deref().and_then(QueryTerms::of);
     let now = micros(search.now);
     let mut candidates = Vec::new();
     let haystacks = haystacks(search);
     for (number, haystack) in haystacks.iter().enumerate() {
-        let Some(index) = index_of(connection, cache, haystack, search)? else { continue };
+        let Some(index) = index_of(connection, cache, unreadable, haystack, search)? else {
+            continue;
+        };
         let allowed = allowed(connection, haystack, search)?;
         let cosines = match &search.vector {
             Some(vector) => index.cosines(connection, vector)?,
@@ -65,18 +68,19 @@ pub(super) fn retrieve(
     }
     let is_shared = |candidate: &Candidate<(usize, i64)>| haystacks[candidate.place.0].is_shared();
     let chosen = if for_nothing { candidates } else { top_k_apart(candidates, limit, is_shared) };
-    let mut found = chosen
-        .into_iter()
-        .map(|candidate| {
-            let (number, row) = candidate.place;
-            Ok(Evidence {
-                memory: by_row(connection, &haystacks[number], row)?,
-                cosine: candidate.cosine.map(|(cosine, _)| cosine),
-                part: candidate.cosine.map(|(_, part)| part),
-                lexical: candidate.lexical,
-            })
-        })
-        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut found = Vec::with_capacity(chosen.len());
+    for candidate in chosen {
+        let (number, row) = candidate.place;
+        let Some(memory) = by_row(connection, unreadable, &haystacks[number], row)? else {
+            continue;
+        };
+        found.push(Evidence {
+            memory,
+            cosine: candidate.cosine.map(|(cosine, _)| cosine),
+            part: candidate.cosine.map(|(_, part)| part),
+            lexical: candidate.lexical,
+        });
+    }
     if for_nothing {
         found.sort_by(|a, b| newest_first(&a.memory, &b.memory));
         found.truncate(limit);
@@ -88,6 +92,7 @@ pub(super) fn retrieve(
 fn index_of(
     connection: &Connection,
     cache: &IndexCache<OwnerIndex>,
+    unreadable: &UnreadableRows,
     haystack: &Haystack<'_>,
     search: &Search,
 ) -> rusqlite::Result<Option<Arc<OwnerIndex>>> {
@@ -120,8 +125,8 @@ fn index_of(
     if let Some(index) = cached.filter(|index| index.answers(space.map(|space| &**space))) {
         return Ok(Some(index));
     }
-    let index =
-        OwnerIndex::read(connection, haystack, generation, space, cache.indexes.entry_bound())?;
+    let bound = cache.indexes.entry_bound();
+    let index = OwnerIndex::read(connection, unreadable, haystack, generation, space, bound)?;
     let index = Arc::new(index);
     cache.indexes.put(&key, &index);
     Ok(Some(index))
@@ -160,6 +165,7 @@ fn allowed(
 /// The newest memories of all scopes, for a search without a query.
 fn newest(
     connection: &Connection,
+    unreadable: &UnreadableRows,
     search: &Search,
     limit: usize,
 ) -> rusqlite::Result<Vec<Evidence>> {
@@ -170,7 +176,7 @@ fn newest(
             .in_use()
             .searched(scope)
             .filtered(search.filter.as_ref());
-        for memory in page(connection, &scope.owner, condition, limit)? {
+        for memory in page(connection, unreadable, &scope.owner, condition, limit)? {
             if seen.insert((scope.owner.clone(), memory.id.clone())) {
                 memories.push(memory);
             }
@@ -187,7 +193,11 @@ fn newest_first(a: &Memory, b: &Memory) -> std::cmp::Ordering {
 }
 
 /// A page of a list.
-pub(super) fn list(connection: &Connection, query: &ListQuery) -> rusqlite::Result<Page> {
+pub(super) fn list(
+    connection: &Connection,
+    unreadable: &UnreadableRows,
+    query: &ListQuery,
+) -> rusqlite::Result<Page> {
     let limit = query.limit.min(MAX_LIMIT);
     let mut condition = listed(&query.scope, query.filter.as_ref(), query.now);
     if let Some(cursor) = &query.cursor {
@@ -195,7 +205,7 @@ pub(super) fn list(connection: &Connection, query: &ListQuery) -> rusqlite::Resu
         condition.test(", ", cursor.id.as_str().to_owned());
         condition.sql.push(')');
     }
-    let mut memories = page(connection, &query.scope.owner, condition, limit + 1)?;
+    let mut memories = page(connection, unreadable, &query.scope.owner, condition, limit + 1)?;
     let more = memories.len() > limit;
     memories.truncate(limit);
     let last = memories.last().filter(|_| more);
@@ -211,18 +221,28 @@ fn listed(scope: &ScopeQuery, filter: Option<&Filter>, now: jiff::Timestamp) -> 
     condition.filtered(filter)
 }
 
+/// The newest `limit` memories that can be read. The limit is none of the statement's: rows that are passed over do not
+/// count.
 fn page(
     connection: &Connection,
+    unreadable: &UnreadableRows,
     owner: &Owner,
-    mut condition: Condition,
+    condition: Condition,
     limit: usize,
 ) -> rusqlite::Result<Vec<Memory>> {
-    let limit = Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX));
-    condition.test(" ORDER BY created_at DESC, id DESC LIMIT ", limit);
-    let sql = format!("SELECT {COLUMNS} FROM memories WHERE {}", condition.sql);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM memories WHERE {} ORDER BY created_at DESC, id DESC",
+        condition.sql
+    );
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params_from_iter(condition.values), |row| memory(row, owner))?;
-    rows.collect()
+    let mut rows = statement.query(params_from_iter(condition.values))?;
+    let mut memories = Vec::new();
+    while memories.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        memories.extend(readable_row(unreadable, row, |row| memory(row, owner))?);
+    }
+    Ok(memories)
 }
 
 /// Counts of a scope.
@@ -248,12 +268,19 @@ pub(super) fn count(
     })
 }
 
-fn by_row(connection: &Connection, haystack: &Haystack<'_>, row: i64) -> rusqlite::Result<Memory> {
+fn by_row(
+    connection: &Connection,
+    unreadable: &UnreadableRows,
+    haystack: &Haystack<'_>,
+    row: i64,
+) -> rusqlite::Result<Option<Memory>> {
     connection.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE row = ?1"))?.query_row(
         [row],
-        |row| match haystack {
-            Haystack::Owner(owner, _) => memory(row, owner),
-            Haystack::Shared(_) => anyones_memory(row),
+        |row| {
+            readable_row(unreadable, row, |row| match haystack {
+                Haystack::Owner(owner, _) => memory(row, owner),
+                Haystack::Shared(_) => anyones_memory(row),
+            })
         },
     )
 }
@@ -275,6 +302,7 @@ pub(super) fn by_id(
 /// All versions of a memory, newest first; `None` if the owner has no such memory.
 pub(super) fn history(
     connection: &Connection,
+    unreadable: &UnreadableRows,
     owner: &Owner,
     id: &str,
 ) -> rusqlite::Result<Option<Vec<Memory>>> {
@@ -282,8 +310,9 @@ pub(super) fn history(
     let mut versions = vec![current];
     let sql = format!("SELECT {COLUMNS} FROM versions WHERE memory = ?1 ORDER BY version DESC");
     let mut statement = connection.prepare_cached(&sql)?;
-    for version in statement.query_map([row], |row| memory(row, owner))? {
-        versions.push(version?);
+    let mut rows = statement.query([row])?;
+    while let Some(row) = rows.next()? {
+        versions.extend(readable_row(unreadable, row, |row| memory(row, owner))?);
     }
     Ok(Some(versions))
 }

@@ -3,11 +3,14 @@
 use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::{
-    dense,
+    UnreadableRows, dense,
     scan_cursor::ScanCursor,
     sqlite::{
         change::{self, Answer, places},
-        rows::{COLUMNS, VALUES, WRITE_COLUMNS, anyones_memory, memory, values},
+        rows::{
+            COLUMNS, VALUES, WRITE_COLUMNS, answer, anyones_memory, memory, readable, readable_row,
+            values,
+        },
         search::by_id,
     },
     validate::MAX_SCAN_BYTES,
@@ -17,6 +20,7 @@ use memgate_core::memory::{Embedding, Memory, Owner, Restored, Scan, Whole, Writ
 /// A piece of an owner's memories, or of all owners', after a cursor.
 pub(super) fn scan(
     connection: &Connection,
+    unreadable: &UnreadableRows,
     owner: Option<&Owner>,
     after: &ScanCursor,
     limit: usize,
@@ -35,11 +39,12 @@ pub(super) fn scan(
             scan.next = scan.found.last().map(|last| ScanCursor::of(&last.memory).to_string());
             break;
         }
-        let current = match owner {
-            Some(owner) => memory(row, owner)?,
-            None => anyones_memory(row)?,
-        };
-        let found = whole(connection, row.get("row")?, current)?;
+        let current = readable_row(unreadable, row, |row| match owner {
+            Some(owner) => memory(row, owner),
+            None => anyones_memory(row),
+        })?;
+        let Some(current) = current else { continue };
+        let found = whole(connection, unreadable, row.get("row")?, current)?;
         bytes += found.bytes();
         scan.found.push(found);
     }
@@ -47,11 +52,19 @@ pub(super) fn scan(
 }
 
 /// Inserts a memory unchanged, unless its owner already has one with this id.
-pub(super) fn restore(connection: &Connection, given: Whole, write: &Write) -> Answer<Restored> {
-    let there = by_id(connection, &given.memory.owner, given.memory.id.as_str())?;
-    if let Some((row, stored)) = there {
-        let same = given.is_kept_by(&whole(connection, row, stored)?);
-        return Ok(Ok(if same { Restored::Same } else { Restored::Differs }));
+pub(super) fn restore(
+    connection: &Connection,
+    unreadable: &UnreadableRows,
+    given: Whole,
+    write: &Write,
+) -> Answer<Restored> {
+    match answer(by_id(connection, &given.memory.owner, given.memory.id.as_str()))? {
+        Ok(Some((row, stored))) => {
+            let same = given.is_kept_by(&whole(connection, unreadable, row, stored)?);
+            return Ok(Ok(if same { Restored::Same } else { Restored::Differs }));
+        }
+        Err(_) => return Ok(Ok(Restored::Differs)),
+        Ok(None) => {}
     }
     let Whole { memory, history, vectors } = given;
     let row = change::insert(connection, &memory, &vectors, write)?;
@@ -68,16 +81,29 @@ pub(super) fn restore(connection: &Connection, given: Whole, write: &Write) -> A
     Ok(Ok(Restored::Written))
 }
 
-fn whole(connection: &Connection, row: i64, current: Memory) -> rusqlite::Result<Whole> {
+/// A memory with its history and vectors, as far as they can be read.
+fn whole(
+    connection: &Connection,
+    unreadable: &UnreadableRows,
+    row: i64,
+    current: Memory,
+) -> rusqlite::Result<Whole> {
     let sql = format!("SELECT {COLUMNS} FROM versions WHERE memory = ?1 ORDER BY version");
     let mut statement = connection.prepare_cached(&sql)?;
-    let versions = statement.query_map([row], |row| memory(row, &current.owner))?;
-    let history = versions.collect::<rusqlite::Result<_>>()?;
+    let mut rows = statement.query([row])?;
+    let mut history = Vec::new();
+    while let Some(row) = rows.next()? {
+        history.extend(readable_row(unreadable, row, |row| memory(row, &current.owner))?);
+    }
     let mut statement = connection.prepare_cached(
         "SELECT name, part, coordinates FROM vectors JOIN spaces USING (space) \
          WHERE memory = ?1 ORDER BY name, part",
     )?;
-    let vectors = statement.query_map([row], embedding)?.collect::<rusqlite::Result<_>>()?;
+    let mut rows = statement.query([row])?;
+    let mut vectors = Vec::new();
+    while let Some(row) = rows.next()? {
+        vectors.extend(readable(unreadable, current.id.as_str(), embedding(row))?);
+    }
     Ok(Whole { memory: current, history, vectors })
 }
 

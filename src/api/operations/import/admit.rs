@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use jiff::{SignedDuration, Timestamp};
+
 use crate::api::{
     ApiError,
     operations::{entities, write::visibility},
@@ -14,6 +16,9 @@ use memgate_store::{MAX_CONTENT_BYTES, transfer::LineError};
 
 /// Tolerance for the length of a vector, for rounding errors.
 const ROUNDING: f32 = 1e-3;
+
+/// Tolerance for the clock of the machine that wrote an export.
+const CLOCKS: SignedDuration = SignedDuration::from_mins(5);
 
 /// Why a line was refused.
 #[derive(Debug)]
@@ -56,6 +61,7 @@ pub(super) fn admit(
     config: &Config,
     orders: OrdersToModel,
     may_publish: bool,
+    now: Timestamp,
 ) -> Result<(), Refused> {
     if owner.is_some_and(|owner| *owner != whole.memory.owner) {
         return Err(Refused::new("memory.owner", "is a different user"));
@@ -80,6 +86,7 @@ pub(super) fn admit(
     if !may_publish && memory.visibility != Visibility::Private {
         return Err(Refused::new("memory.visibility", visibility::ONLY_KEYS));
     }
+    dated(whole, now)?;
     for (n, vector) in whole.vectors.iter().enumerate() {
         let length = vector.values.iter().map(|value| value * value).sum::<f32>().sqrt();
         if length.is_nan() || (length - 1.0).abs() > ROUNDING {
@@ -94,6 +101,19 @@ pub(super) fn admit(
     }
     for (n, version) in whole.history.iter_mut().enumerate() {
         keep(screener, &format!("history[{n}]"), version, orders)?;
+    }
+    Ok(())
+}
+
+/// Refuses what would have happened in the future: memories are listed, and searched up to a bound, newest first.
+fn dated(whole: &Whole, now: Timestamp) -> Result<(), Refused> {
+    let latest = now.saturating_add(CLOCKS).unwrap_or(now);
+    let versions = whole.history.iter().enumerate();
+    let versions = versions.map(|(n, version)| (format!("history[{n}]"), version));
+    for (place, version) in std::iter::once(("memory".to_owned(), &whole.memory)).chain(versions) {
+        if let Some(field) = version.dated_after(latest) {
+            return Err(Refused::new(&format!("{place}.{field}"), "must not be in the future"));
+        }
     }
     Ok(())
 }

@@ -30,6 +30,9 @@ pub(crate) enum Fault {
     /// An invalid response, or a request that the client refuses to send.
     #[error("Milvus sent an invalid response")]
     Unreadable,
+    /// The record of a memory that memgate could not have written.
+    #[error("the stored record of a memory cannot be read")]
+    UnreadableRecord,
 }
 
 impl From<Error> for Fault {
@@ -58,7 +61,10 @@ impl From<Error> for Fault {
 
 impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
-        Self::Unavailable(fault.to_string())
+        match fault {
+            Fault::UnreadableRecord => Self::Unreadable("record"),
+            other => Self::Unavailable(other.to_string()),
+        }
     }
 }
 

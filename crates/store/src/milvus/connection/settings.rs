@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::client_tls::ClientTls;
+use crate::{UnreadableRows, client_tls::ClientTls};
 use memgate_core::clock::Clock;
 
 /// Connection to Milvus, and parameters of new collections.
@@ -41,4 +41,6 @@ pub struct MilvusSettings {
     pub staleness: Duration,
     /// Makes revisions that several processes can compare.
     pub clock: Clock,
+    /// Counts the rows that cannot be read.
+    pub unreadable: UnreadableRows,
 }

@@ -118,6 +118,7 @@ impl From<Fault> for StoreError {
         match fault {
             Fault::Answer(answer) => answer,
             Fault::Busy(cause) => Self::Busy(cause),
+            Fault::Unreadable(value) => Self::Unreadable(value),
             other => Self::Unavailable(other.to_string()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::client_tls::ClientTls;
+use crate::{UnreadableRows, client_tls::ClientTls};
 
 /// Connection to PostgreSQL, and parameters of new tables.
 #[derive(Clone)]
@@ -31,4 +31,6 @@ pub struct PostgresSettings {
     pub timeout: Duration,
     /// Maximum size of the cache of owner indexes, in bytes.
     pub cache_bytes: usize,
+    /// Counts the rows that cannot be read.
+    pub unreadable: UnreadableRows,
 }

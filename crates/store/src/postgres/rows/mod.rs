@@ -11,11 +11,14 @@ use tokio_postgres::{
 };
 
 use self::text::{decode, encode};
-use crate::{micros::micros, postgres::connection::fault::Fault};
+use crate::{
+    UnreadableRows,
+    micros::{micros, time_of},
+    postgres::connection::fault::Fault,
+};
 use memgate_core::memory::{
     Memory, MemoryId, MemoryKind, MemoryType, Owner, Source, Status, StoreError, Write,
 };
-use memgate_text::index::Terms;
 
 /// The columns of a memory, in the order that [`memory`] reads and [`values`] writes. `memories`
 /// and `versions` both have them.
@@ -67,7 +70,7 @@ impl Values {
     pub(crate) fn derived(self, memory: &Memory) -> Self {
         let lower = memory.lines().to_lowercase();
         let folded = (lower != memory.content).then(|| encode(&lower).into_owned());
-        self.and(Terms::of(&memory.text()).to_bytes()).and(folded).and(labels::labels(memory))
+        self.and(memory.terms().to_bytes()).and(folded).and(labels::labels(memory))
     }
 }
 
@@ -186,6 +189,32 @@ fn read(row: &Row, owner: Owner) -> Result<Memory, Fault> {
     })
 }
 
+/// What was read of a row of the memory with this id; `None` where a value in it cannot be read: the row is passed over.
+pub(crate) fn readable<T>(
+    rows: &UnreadableRows,
+    id: &str,
+    read: Result<T, Fault>,
+) -> Result<Option<T>, Fault> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(Fault::Unreadable(value)) => {
+            rows.pass_over(id, value);
+            Ok(None)
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The memory of a row as [`memory`] or [`anyones_memory`] reads it, where it can be read.
+pub(crate) fn readable_row<T>(
+    rows: &UnreadableRows,
+    row: &Row,
+    read: impl FnOnce(&Row) -> Result<T, Fault>,
+) -> Result<Option<T>, Fault> {
+    let id = get::<&str>(row, 1, "id").unwrap_or_default();
+    readable(rows, id, read(row))
+}
+
 /// The value of a column. The error names only the column.
 pub(crate) fn get<'a, T: FromSql<'a>>(
     row: &'a Row,
@@ -211,8 +240,7 @@ fn number<T: TryFrom<i64>>(row: &Row, column: usize, name: &'static str) -> Resu
 
 fn time(row: &Row, column: usize, name: &'static str) -> Result<Option<Timestamp>, Fault> {
     let micros: Option<i64> = get(row, column, name)?;
-    let time = micros.map(Timestamp::from_microsecond).transpose();
-    time.map_err(|_| Fault::Unreadable(name))
+    micros.map(|micros| time_of(micros).ok_or(Fault::Unreadable(name))).transpose()
 }
 
 /// A value as JSON text.

@@ -316,20 +316,6 @@ async fn a_schema_of_any_name_is_created_and_used() {
 
 #[tokio::test]
 #[ignore = "needs a PostgreSQL server: MEMGATE_TEST_POSTGRES"]
-async fn terms_of_another_tokeniser_version_are_recomputed() {
-    let (store, _alone) = super::store(0).await;
-    store.store(note("alice", "m", "cat"), vec![], &write()).await.unwrap();
-    let before = store.retrieve(&near("alice")).await.unwrap();
-    let transaction = store.begin(Mode::Write, EVERYBODY).await.unwrap();
-    transaction.batch("UPDATE memories SET terms = '\\x00'").await.unwrap();
-    transaction.commit().await.unwrap();
-    assert_eq!(store.retrieve(&near("alice")).await.unwrap(), before);
-    assert!(before[0].lexical.unwrap().bm25 > 0.0);
-    store.close().await;
-}
-
-#[tokio::test]
-#[ignore = "needs a PostgreSQL server: MEMGATE_TEST_POSTGRES"]
 async fn a_vector_that_pgvector_cannot_store_is_refused_by_field() {
     let (store, _alone) = super::store(0).await;
     let values = vec![0.0; search::MAX_DIMENSION + 1].into();

@@ -13,14 +13,15 @@ const PAUSE: u64 = 10;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Lets one line pass every [`PAUSE`] seconds. Holds when a line last passed, in seconds after the first
+/// Lets one line pass every ten seconds. Holds when a line last passed, in seconds after the first
 /// use, plus one.
 #[derive(Debug, Default)]
-pub(super) struct RateLimit(AtomicU64);
+pub struct RateLimit(AtomicU64);
 
 impl RateLimit {
     /// Whether the line may be written now.
-    pub(super) fn allows(&self) -> bool {
+    #[must_use]
+    pub fn allows(&self) -> bool {
         let now = START.elapsed().as_secs() + 1;
         let last = self.0.load(Ordering::Relaxed);
         (last == 0 || now >= last + PAUSE)
