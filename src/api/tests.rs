@@ -8,6 +8,7 @@ mod entities;
 mod filters;
 mod guard;
 mod health;
+mod imported;
 mod journal;
 mod learning;
 mod long_texts;

@@ -9,18 +9,18 @@ use axum::http::StatusCode;
 use futures_util::{StreamExt, stream::FuturesOrdered};
 use tokio::{io::AsyncBufRead, time::timeout};
 
-use self::admit::{Refused, admit};
+use self::admit::{Refused, Trust, admit};
 use crate::api::{
     ApiError, Caller, ImportOptions, ImportRequest, ImportedView, LineReader, ProblemView,
     WithLines,
-    operations::{Operations, TextWork, orders_to_model, write, write::visibility},
+    operations::{Operations, TextWork, orders_to_model, write, write::source},
 };
 use memgate_access::{Action, Subject};
 use memgate_capture::OrdersToModel;
 use memgate_config::Config;
 use memgate_core::{
     clock::Clock,
-    memory::{Owner, Restored, StoreError, Whole, Write},
+    memory::{Memory, Owner, Restored, StoreError, Whole, Write},
 };
 use memgate_store::transfer::{Line, Lines, MAX_LINE_BYTES, Raw};
 use memgate_telemetry::PanicIn;
@@ -67,10 +67,9 @@ impl Operations {
     ) -> Result<ImportedView, ApiError> {
         let subject = owner.as_ref().map_or_else(Subject::default, Subject::of);
         let (orders, config) = (orders_to_model(options.admit_quoted), self.config.get());
-        let may_publish = visibility::may_publish(caller, &config);
-        let write = write("imported", caller);
+        let (trust, write) = (Trust::of(caller, &config), write("imported", caller));
         let (clock, texts) = (self.clock.clone(), self.texts.clone());
-        let import = Import { texts, owner, orders, config, may_publish, clock, write };
+        let import = Import { texts, owner, orders, config, trust, clock, write };
         let mut view = ImportedView::default();
         let done = self.import_lines(&import, from, &mut view).await;
         // Also of an import that was stopped: what was written stays.
@@ -116,7 +115,7 @@ impl Operations {
             while under_way.len() >= AT_ONCE || (held > 0 && held + bytes > MAX_LINE_BYTES) {
                 held -= view.settle(under_way.next().await)?;
             }
-            under_way.push_back(self.take(number, bytes, memory, &import.write));
+            under_way.push_back(self.take(number, bytes, memory, import));
             held += bytes;
         };
         while !under_way.is_empty() {
@@ -141,20 +140,34 @@ impl Operations {
         line: u64,
         bytes: usize,
         memory: Result<Box<Whole>, Refused>,
-        write: &Write,
+        import: &Import,
     ) -> Taken {
         let done = match memory {
             Ok(whole) => {
                 let kind = whole.memory.memory_type.clone();
-                let done = self.store.restore(*whole, write).await;
+                let marked = (!import.trust.sources).then(|| whole.memory.clone());
+                let mut done = self.store.restore(*whole, &import.write).await;
                 if matches!(done, Ok(Restored::Written)) {
                     self.metrics.stored(kind.as_str());
+                }
+                let differs = matches!(done, Ok(Restored::Differs));
+                if let Some(marked) = marked
+                    && differs
+                    && self.is_of_own_export(&marked).await
+                {
+                    done = Ok(Restored::Same);
                 }
                 refused(done)
             }
             Err(refused) => Ok(Err(refused)),
         };
         Taken { line, bytes, done }
+    }
+
+    /// Whether a user brings a memory that they still have: only its stored source is another one than the mark.
+    async fn is_of_own_export(&self, marked: &Memory) -> bool {
+        let stored = self.store.get(&marked.owner, &marked.id, self.clock.now()).await;
+        stored.is_ok_and(|stored| source::differs_only_by_mark(marked, &stored))
     }
 }
 
@@ -185,8 +198,7 @@ struct Import {
     orders: OrdersToModel,
     config: Arc<Config>,
     texts: TextWork,
-    /// Whether shared memories are taken.
-    may_publish: bool,
+    trust: Trust,
     clock: Clock,
     write: Write,
 }
@@ -199,12 +211,12 @@ impl Import {
             return Ok(Err(Refused { field: None, cause }));
         };
         let (owner, config, orders) = (self.owner.clone(), self.config.clone(), self.orders);
-        let (may_publish, now) = (self.may_publish, self.clock.now());
+        let (trust, now) = (self.trust, self.clock.now());
         let read = move || match Line::read(&bytes)? {
             header @ Line::Header(_) => Ok(header),
             _ if !begun => Err(Refused::new("export", "must come first")),
             Line::Memory(mut whole) => {
-                admit(&mut whole, owner.as_ref(), &config, orders, may_publish, now)?;
+                admit(&mut whole, owner.as_ref(), &config, orders, trust, now)?;
                 Ok(Line::Memory(whole))
             }
             other => Ok(other),

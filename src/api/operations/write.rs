@@ -3,7 +3,10 @@
 mod admit;
 mod change;
 mod idempotent;
+pub(super) mod source;
 pub(super) mod visibility;
+
+use std::sync::Arc;
 
 use self::admit::{Beside, fits};
 use crate::api::{
@@ -12,15 +15,15 @@ use crate::api::{
 };
 use memgate_access::{Action, Subject};
 use memgate_capture::set_preference;
-use memgate_core::memory::{Embedding, Memory, MemoryId, MemoryType, Source, Space, StoreError};
+use memgate_core::memory::{Embedding, Memory, MemoryId, MemoryType, Space, StoreError};
 use memgate_screening::Screener;
 
 impl Operations {
     /// Stores a memory.
     ///
     /// # Errors
-    /// 400 for an invalid field, 422 when the idempotency key was sent with another memory, 503 while the store is
-    /// unavailable.
+    /// 400 for an invalid field, 403 for a visibility or a source that is not the caller's to say, 422 when the idempotency
+    /// key was sent with another memory, 503 while the store is unavailable.
     pub async fn create(
         &self,
         caller: &Caller,
@@ -44,7 +47,7 @@ impl Operations {
             owner,
             memory_type,
             fits(request.content)?,
-            request.source.unwrap_or(Source::ExternalData),
+            source::checked(caller, request.source)?,
             self.clock.now(),
         );
         let orders = orders_to_model(request.admit_quoted);
@@ -81,7 +84,7 @@ impl Operations {
                 (set_preference(self.store.as_ref(), memory, &write, now).await?, false)
             }
             None => {
-                let vectors = self.vectors(&memory.content).await;
+                let vectors = self.vectors(memory.passages()).await;
                 let whole = !vectors.is_empty();
                 let stored = self.store.store(memory.clone(), vectors, &write).await;
                 if let (Err(StoreError::Exists), Some(key)) = (&stored, &key)
@@ -112,19 +115,15 @@ impl Operations {
         Screener::new(self.config.get().memory.screening)
     }
 
-    /// Vectors of a content; none if the embedder fails: then the memory is found by words and
+    /// Vectors of a memory's passages; none if the embedder fails: then the memory is found by words and
     /// embedded later.
-    async fn vectors(&self, content: &str) -> Vec<Embedding> {
-        match self.embedder.embed_passages(vec![content.to_owned()]).await {
+    async fn vectors(&self, passages: Vec<String>) -> Vec<Embedding> {
+        match self.embedder.embed_passages(passages).await {
             Ok(vectors) => {
-                let space = self.embedder.space().id().into();
-                vectors
-                    .into_iter()
-                    .map(|values| Embedding {
-                        space: std::sync::Arc::clone(&space),
-                        part: 0,
-                        values,
-                    })
+                let space: Arc<str> = self.embedder.space().id().into();
+                (0..)
+                    .zip(vectors)
+                    .map(|(part, values)| Embedding { space: space.clone(), part, values })
                     .collect()
             }
             Err(error) => {

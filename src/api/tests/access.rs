@@ -5,7 +5,7 @@ use memgate_access::Scope;
 
 impl Server {
     /// Creates a key and returns its text.
-    async fn key(&self, body: Value) -> String {
+    pub(super) async fn key(&self, body: Value) -> String {
         let (status, made) = self.post("/admin/keys", body).await;
         assert_eq!(status, StatusCode::CREATED, "{made}");
         made["key"].as_str().unwrap().to_owned()
@@ -323,12 +323,33 @@ async fn where_only_keys_publish_a_user_keeps_private_what_is_and_may_take_back_
     assert!(made.1.to_string().contains("memory.scopes.publish"), "{made:?}");
     assert_eq!(error(&patch(&mine, json!({"visibility": public})).await), refused);
     assert_eq!(patch(&mine, json!({"content": "My desk is in room 14"})).await.0, StatusCode::OK);
-    assert_eq!(patch(&wide, json!({"visibility": public})).await.0, StatusCode::OK);
+    let of_project = json!({"visibility": public, "project_id": "ops"});
+    assert_eq!(patch(&wide, of_project).await.0, StatusCode::OK);
     assert_eq!(error(&patch(&mine, json!({"content": "My desk is in room 16"})).await), refused);
-    assert_eq!(patch(&mine, json!({"importance": 0.9})).await.0, StatusCode::OK);
-    let (_, exported) = server.get(&path).await;
-    assert_eq!((&exported["visibility"], &exported["version"]), (&public, &json!(4)));
-    assert_eq!(patch(&mine, json!({"visibility": private})).await.0, StatusCode::OK);
+    for change in [
+        json!({"project_id": null}),
+        json!({"project_id": "other"}),
+        json!({"type": "procedural"}),
+        json!({"status": "archived"}),
+        json!({"importance": 1.0}),
+        json!({"confidence": 1.0}),
+        json!({"tags": ["urgent"]}),
+        json!({"metadata": {"speaker": "the director"}}),
+        json!({"mentions": [{"name": "Ana"}]}),
+        json!({"entity_relations": [{"subject": "Ana", "predicate": "owns", "object": "desk"}]}),
+        json!({"valid_from": "2030-01-01T00:00:00Z"}),
+        json!({"valid_until": "2000-01-01T00:00:00Z"}),
+        json!({"visibility": {"kind": "shared", "users": ["bob"]}}),
+        json!({"visibility": public, "tags": ["urgent"]}),
+    ] {
+        assert_eq!(error(&patch(&mine, change.clone()).await), refused, "{change}");
+    }
+    let (_, stored) = server.get(&path).await;
+    assert_eq!((&stored["project_id"], &stored["version"]), (&json!("ops"), &json!(3)));
+    assert_eq!(patch(&mine, json!({"visibility": public})).await.0, StatusCode::OK, "no change");
+    let taken_back = json!({"visibility": private, "project_id": null});
+    assert_eq!(patch(&mine, taken_back).await.0, StatusCode::OK);
+    assert_eq!(patch(&mine, json!({"importance": 1.0})).await.0, StatusCode::OK, "it is private");
     server.stop().await;
 }
 

@@ -5,8 +5,11 @@ use std::fmt;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::api::{
-    ApiError,
-    operations::{entities, write::visibility},
+    ApiError, Caller,
+    operations::{
+        entities,
+        write::{source, visibility},
+    },
 };
 use memgate_capture::{OrdersToModel, admit_memory, screened_value};
 use memgate_config::Config;
@@ -19,6 +22,28 @@ const ROUNDING: f32 = 1e-3;
 
 /// Tolerance for the clock of the machine that wrote an export.
 const CLOCKS: SignedDuration = SignedDuration::from_mins(5);
+
+/// What an importer is believed, beside the words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trust {
+    /// Whether shared memories are taken.
+    pub(super) publishes: bool,
+    /// Whether memories come from where they say.
+    pub(super) sources: bool,
+    /// Whether vectors of memories that others may read are taken. They could be those of other words, so that others
+    /// are shown the memory for a question that has nothing to do with it.
+    pub(super) shared_vectors: bool,
+}
+
+impl Trust {
+    pub(super) fn of(caller: &Caller, config: &Config) -> Self {
+        Self {
+            publishes: visibility::may_publish(caller, config),
+            sources: source::may_say(caller),
+            shared_vectors: caller.bound().owner().is_none(),
+        }
+    }
+}
 
 /// Why a line was refused.
 #[derive(Debug)]
@@ -54,13 +79,13 @@ impl From<LineError> for Refused {
 }
 
 /// Checks a memory and removes secrets from it and its earlier versions. If that changes the
-/// content, its vectors are dropped and computed again.
+/// content, or the importer is not believed, its vectors are dropped and computed again.
 pub(super) fn admit(
     whole: &mut Whole,
     owner: Option<&Owner>,
     config: &Config,
     orders: OrdersToModel,
-    may_publish: bool,
+    trust: Trust,
     now: Timestamp,
 ) -> Result<(), Refused> {
     if owner.is_some_and(|owner| *owner != whole.memory.owner) {
@@ -83,7 +108,7 @@ pub(super) fn admit(
     }
     visibility::checked(Some(memory.visibility.clone()), &memory.owner)
         .map_err(|error| Refused::new("memory.visibility", error.message))?;
-    if !may_publish && memory.visibility != Visibility::Private {
+    if !trust.publishes && memory.visibility != Visibility::Private {
         return Err(Refused::new("memory.visibility", visibility::ONLY_KEYS));
     }
     dated(whole, now)?;
@@ -96,8 +121,12 @@ pub(super) fn admit(
     let screener = Screener::new(config.memory.screening);
     let passages = memory.passages();
     keep(screener, "memory", &mut whole.memory, orders)?;
-    if whole.memory.passages() != passages {
+    let is_shared = whole.memory.visibility != Visibility::Private;
+    if whole.memory.passages() != passages || (is_shared && !trust.shared_vectors) {
         whole.vectors.clear();
+    }
+    if !trust.sources {
+        whole.history.iter_mut().chain([&mut whole.memory]).for_each(source::mark_imported);
     }
     for (n, version) in whole.history.iter_mut().enumerate() {
         keep(screener, &format!("history[{n}]"), version, orders)?;

@@ -13,7 +13,7 @@ use crate::api::{
 };
 use memgate_access::{Action, Subject};
 use memgate_core::memory::{
-    Memory, MemoryId, MemoryType, Preference, Relation, Status, StoreError,
+    Memory, MemoryId, MemoryType, Preference, Relation, Status, StoreError, Visibility,
 };
 
 /// Maximum number of attempts of a change without a version that conflicts with others.
@@ -45,10 +45,6 @@ impl Operations {
         if change.visibility.is_some() {
             change.visibility = Some(visibility::checked(change.visibility, &owner)?);
         }
-        let vectors = match &change.content {
-            Some(content) => Some(self.vectors(content).await),
-            None => None,
-        };
         let write = write("changed", caller);
         for attempt in 1.. {
             let mut memory = self.store.get(&owner, &id, self.clock.now()).await?;
@@ -56,7 +52,15 @@ impl Operations {
             let before = memory.clone();
             apply(&change, stated.as_ref(), &mut memory, self.clock.now());
             visibility::permitted(caller, &self.config.get(), Some(&before), &memory)?;
-            match self.store.update(memory, vectors.clone(), &write).await {
+            // Vectors that came with an import may say what the words do not; nobody else is to find the memory by them.
+            let is_new_to_others = before.visibility == Visibility::Private
+                && memory.visibility != Visibility::Private;
+            let vectors = match is_new_to_others || before.passages() != memory.passages() {
+                true => Some(self.vectors(memory.passages()).await),
+                false => None,
+            };
+            let whole = vectors.as_ref().is_none_or(|vectors| !vectors.is_empty());
+            match self.store.update(memory, vectors, &write).await {
                 // The caller named no version, so the change applies to the newer one too.
                 Err(StoreError::Conflict { .. }) if change.version.is_none() && attempt < TRIES => {
                 }
@@ -71,7 +75,7 @@ impl Operations {
                     {
                         tracing::warn!(%error, "turns may still be presented that say what was corrected");
                     }
-                    self.owe_vectors(vectors.is_none_or(|vectors| !vectors.is_empty())).await;
+                    self.owe_vectors(whole).await;
                     let subject = Subject::of(&owner).target(&stored.id).count(1);
                     self.record(caller, Action::MemoryChange, subject).await;
                     return Ok(stored.into());

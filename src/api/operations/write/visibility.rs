@@ -16,8 +16,9 @@ pub(in crate::api::operations) fn may_publish(caller: &Caller, config: &Config) 
     config.memory.scopes.publish == Publish::Users || caller.bound().user().is_none()
 }
 
-/// Checks a memory that is to be stored in place of `before`: whether the caller may let others read what they could
-/// not read before.
+/// Checks a memory that is to be stored in place of `before`: whether the caller may let others read it as it is. A
+/// memory that others may read is more than its words: the project and the agent say to whom it is shown, its times and
+/// its weight whether it is. So every change of it is a publication, unless it takes the memory back.
 ///
 /// # Errors
 /// 403 with the setting that refuses it.
@@ -28,7 +29,8 @@ pub(in crate::api::operations) fn permitted(
     memory: &Memory,
 ) -> Result<(), ApiError> {
     let is_known = before.is_some_and(|before| {
-        before.visibility == memory.visibility && before.content == memory.content
+        let Memory { version, updated_at, .. } = *before;
+        Memory { version, updated_at, ..memory.clone() } == *before
     });
     if is_known || memory.visibility == Visibility::Private || may_publish(caller, config) {
         return Ok(());
