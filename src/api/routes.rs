@@ -24,6 +24,7 @@ use crate::api::{
     state::ApiState,
     table,
 };
+use memgate_access::Scope;
 use memgate_telemetry::PanicIn;
 
 /// All routes. `key` is the one of the configuration.
@@ -65,6 +66,9 @@ async fn answer<O: Operation>(
 ) -> Result<Response, ApiError> {
     let operations = state.operations().ok_or_else(ApiError::not_open)?;
     let caller = Caller::permitted(request.extensions(), O::ENTRY.scope)?;
+    if O::ENTRY.scope != Scope::Read {
+        O::Input::check_query_of_write(&request)?;
+    }
     let request = O::Input::read(request).await?;
     let answer = O::run(operations, &caller, request).await?;
     Ok(answer.respond(O::ENTRY.status))

@@ -46,6 +46,22 @@ pub struct Keys {
     known: Arc<RwLock<HashMap<Digest, KeyRecord>>>,
 }
 
+/// A key that something was begun with which outlasts its request.
+#[derive(Clone)]
+pub struct HeldKey {
+    keys: Keys,
+    digest: Digest,
+}
+
+impl HeldKey {
+    /// Whether it was neither revoked nor has expired.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let known = self.keys.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(&self.digest).is_some_and(|key| key.is_valid(self.keys.audit.now()))
+    }
+}
+
 /// Why a key was not inserted.
 enum Full {
     Name,
@@ -67,6 +83,14 @@ impl Keys {
     pub fn find(&self, key: &str) -> Option<KeyRecord> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(&Digest::of(key)).filter(|key| key.is_valid(self.audit.now())).cloned()
+    }
+
+    /// The key with this id, to see whether it is still valid; none if it was revoked.
+    #[must_use]
+    pub fn held(&self, id: i64) -> Option<HeldKey> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let (digest, _) = known.iter().find(|(_, key)| key.id == id)?;
+        Some(HeldKey { keys: self.clone(), digest: *digest })
     }
 
     /// All keys that were not revoked, expired ones included, oldest first.

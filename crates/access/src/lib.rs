@@ -13,7 +13,7 @@ mod secret;
 pub use audit::{Action, Actor, Audit, AuditEntry, AuditQuery, Retention, Subject};
 pub use database::Access;
 pub use key::{Bound, InvalidKey, KeyRecord, NewKey, Scope, Scopes};
-pub use keys::{KeyError, Keys};
+pub use keys::{HeldKey, KeyError, Keys};
 pub use secret::{Digest, Secret};
 
 #[cfg(test)]

@@ -100,6 +100,22 @@ async fn an_expired_key_is_not_found_and_makes_room_for_another() {
 }
 
 #[tokio::test]
+async fn a_held_key_is_valid_until_it_is_revoked_or_expires() {
+    let (time, clock) = Clock::settable(second(1_000));
+    let folder = tempfile::tempdir().unwrap();
+    let access = open_at(folder.path(), clock).await;
+    let (expiring, _) = create(&access, new("app", Some(second(2_000)))).await.unwrap();
+    let (lasting, _) = create(&access, new("app", None)).await.unwrap();
+    let [expiring, held] = [expiring.id, lasting.id].map(|id| access.keys.held(id).unwrap());
+    assert!(expiring.is_valid() && held.is_valid());
+    time.set(second(2_000));
+    assert!(!expiring.is_valid() && held.is_valid());
+    access.keys.revoke(lasting.id, Actor::ConfiguredKey, None).await.unwrap();
+    assert!(!held.is_valid());
+    assert!(access.keys.held(lasting.id).is_none());
+}
+
+#[tokio::test]
 async fn creating_and_revoking_a_key_is_audited() {
     let (_folder, access) = open().await;
     let (key, secret) = create(&access, new("app", None)).await.unwrap();

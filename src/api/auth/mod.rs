@@ -3,6 +3,7 @@
 
 mod brake;
 mod bucket;
+mod from_here;
 mod verified;
 
 use std::{
@@ -20,7 +21,7 @@ use axum::{
 };
 use tokio::net::TcpListener;
 
-use self::{brake::Brake, bucket::Buckets};
+use self::{brake::Brake, bucket::Buckets, from_here::is_from_here};
 use crate::api::{
     ApiError,
     caller::{self, Caller, Key},
@@ -140,9 +141,9 @@ impl Gate {
         if self.configured.is_some() || mode != IdentityMode::Development {
             return Err(self.no_key());
         }
-        if !names_this_machine(headers) {
+        if !is_from_here(headers) {
             let message = "without an API key the Host header must be localhost or an IP address, \
-                           and the Origin header of a web page too";
+                           and a web page must come from localhost or a loopback address";
             return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden_host", message));
         }
         let scopes = Scopes::new([Scope::Read, Scope::Write]);
@@ -188,20 +189,4 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, key) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     let key = key.trim();
     (scheme.eq_ignore_ascii_case("bearer") && !key.is_empty()).then_some(key)
-}
-
-/// Whether `Host` and `Origin` are an IP address or localhost. Neither a web page whose own name
-/// resolves to 127.0.0.1 (DNS rebinding) nor one that sends a form to memgate must reach memories.
-fn names_this_machine(headers: &HeaderMap) -> bool {
-    let is_here = |authority: &str| {
-        let name = match authority.rsplit_once(':') {
-            Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
-            _ => authority,
-        };
-        let address = name.trim_start_matches('[').trim_end_matches(']');
-        name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
-    };
-    let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    let origin_host = |origin: &str| origin.split_once("://").is_some_and(|(_, it)| is_here(it));
-    text(header::HOST).is_none_or(is_here) && text(header::ORIGIN).is_none_or(origin_host)
 }

@@ -14,6 +14,10 @@ use crate::api::{ApiError, Caller, read::description::JSON};
 /// Members whose text in a query is JSON.
 const JSON_MEMBERS: [&str; 1] = ["filter"];
 
+/// Members of a write that may be in the query: whose memory it is, and how long to wait. A page in a browser sends a
+/// query to another origin without asking, a JSON body not.
+const WITHOUT_BODY: [&str; 4] = ["user_id", "space", "tenant_id", "timeout_ms"];
+
 /// Maximum size of a JSON body, in bytes: the largest memory, escaped, with some room.
 pub(crate) const MAX_BODY: usize = 1 << 20;
 
@@ -38,6 +42,18 @@ pub(super) async fn members<T: DeserializeOwned>(request: Request) -> Result<T, 
 pub(super) fn query_members<T: DeserializeOwned>(request: &Request) -> Result<T, ApiError> {
     let node = spelt(query(request.uri())?)?;
     Ok(read(&with_defaults(node, request.extensions().get::<Caller>()))?)
+}
+
+/// Checks that the query of a request with a body has no members but those that may be there without a body.
+///
+/// # Errors
+/// 400 names another one.
+pub(super) fn only_whose_in_query(request: &Request) -> Result<(), ApiError> {
+    let mut names = query(request.uri())?.into_iter().map(|(name, _)| name);
+    match names.find(|name| !WITHOUT_BODY.contains(&&**name)) {
+        None => Ok(()),
+        Some(name) => Err(ApiError::invalid(&name, "must be in the JSON body, not in the query")),
+    }
 }
 
 /// The members of a query as a tree.

@@ -47,6 +47,10 @@ impl<H, T> WithHeader<H, T> {
 impl<H: Header, I: Input> Input for Headed<H, I> {
     type Request = WithHeader<H, I::Request>;
 
+    fn check_query_of_write(from: &Request) -> Result<(), ApiError> {
+        I::check_query_of_write(from)
+    }
+
     async fn read(from: Request) -> Result<Self::Request, ApiError> {
         let sent = from.headers().get(H::NAME).map(|value| value.to_str().unwrap_or_default());
         let header = sent.map(str::parse).transpose();

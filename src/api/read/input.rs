@@ -33,6 +33,14 @@ pub trait Input {
     /// The input of the operation.
     type Request: Send;
 
+    /// Checks the query of a write: its members are in the body, which a web page from elsewhere cannot send unasked.
+    ///
+    /// # Errors
+    /// 400 names a member that must not be in the query.
+    fn check_query_of_write(_: &Request) -> Result<(), ApiError> {
+        Ok(())
+    }
+
     /// Reads the request.
     fn read(from: Request) -> impl Future<Output = Result<Self::Request, ApiError>> + Send;
 
@@ -79,12 +87,16 @@ impl<T: Serialize + DeserializeOwned + IntoParams + Send> Input for Query<T> {
     }
 }
 
-/// The members are in a JSON body, in the query, or in both. OpenAPI describes those of `Q` in the query and those of
-/// `B` in the body.
+/// The members are in a JSON body, in the query, or in both; of a write only those that say whose memory it is may be in
+/// the query. OpenAPI describes those of `Q` in the query and those of `B` in the body.
 pub struct Body<T, Q = NoMembers, B = T>(PhantomData<(T, Q, B)>);
 
 impl<T: Serialize + DeserializeOwned + Send, Q: IntoParams, B: ToSchema> Input for Body<T, Q, B> {
     type Request = T;
+
+    fn check_query_of_write(from: &Request) -> Result<(), ApiError> {
+        extract::only_whose_in_query(from)
+    }
 
     async fn read(from: Request) -> Result<T, ApiError> {
         extract::members(from).await
@@ -114,6 +126,10 @@ pub struct WithId<T> {
 
 impl<I: Input> Input for OfId<I> {
     type Request = WithId<I::Request>;
+
+    fn check_query_of_write(from: &Request) -> Result<(), ApiError> {
+        I::check_query_of_write(from)
+    }
 
     async fn read(mut from: Request) -> Result<Self::Request, ApiError> {
         let path = from.extract_parts::<Path<String>>().await;

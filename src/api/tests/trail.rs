@@ -232,6 +232,56 @@ async fn decisions_are_streamed_to_those_who_reach_their_user() {
 }
 
 #[tokio::test]
+async fn a_revoked_key_reads_no_further_event() {
+    let server = Server::start().await;
+    for whose in [json!({"name": "ann", "user_id": "ann"}), json!({"name": "all"})] {
+        let mut body = whose;
+        body["scopes"] = json!(["read"]);
+        let (status, key) = server.post("/admin/keys", body).await;
+        assert_eq!(status, StatusCode::CREATED, "{key}");
+        let open = server.request(Method::GET, "/v1/decisions/stream?user_id=ann");
+        let open = open.bearer_auth(key["key"].as_str().unwrap());
+        let mut stream = open.send().await.unwrap();
+        assert_eq!(stream.status(), StatusCode::OK);
+        server.ask("ann", "before", QUESTION, 0.1).await;
+        assert_eq!(event(&mut stream).await.1["request_id"], "before");
+        let revoked = server.delete(&format!("/admin/keys/{}", key["id"])).await;
+        assert_eq!(revoked.0, StatusCode::OK);
+        server.ask("ann", "after", QUESTION, 0.1).await;
+        assert_eq!(stream.chunk().await.unwrap(), None);
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_user_has_two_streams_and_leaves_operators_theirs() {
+    let server = Server::start().await;
+    let key = async |user: &str| {
+        let body = json!({"name": user, "scopes": ["read"], "user_id": user});
+        server.post("/admin/keys", body).await.1["key"].as_str().unwrap().to_owned()
+    };
+    let (anns, bobs) = (key("ann").await, key("bob").await);
+    let open = async |key: &str, path: &str| {
+        server.request(Method::GET, path).bearer_auth(key).send().await.unwrap()
+    };
+    let (of_ann, of_bob) = ("/v1/decisions/stream?user_id=ann", "/v1/decisions/stream?user_id=bob");
+    let streams = [open(&anns, of_ann).await, open(&anns, of_ann).await];
+    assert!(streams.iter().all(|stream| stream.status() == StatusCode::OK));
+    let third = open(&anns, of_ann).await;
+    assert_eq!(third.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(third.headers()["retry-after"], "1");
+    let others = [
+        open(&bobs, of_bob).await,
+        open(KEY, of_ann).await,
+        open(KEY, "/admin/decisions/stream").await,
+    ];
+    assert!(others.iter().all(|stream| stream.status() == StatusCode::OK));
+    server.operations.streams.end();
+    drop((streams, others));
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn streams_are_bounded_in_number() {
     let server = Server::start().await;
     let open =

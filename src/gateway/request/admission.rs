@@ -183,6 +183,8 @@ struct Pin<'a> {
     /// The claim's value, if a claim is configured and there is a verified token.
     claim: Option<Option<&'a str>>,
     header: Option<&'a str>,
+    /// Whether a claim is configured: without a token it names none.
+    is_claimed: bool,
 }
 
 /// The pins of the project and of the agent.
@@ -190,16 +192,20 @@ fn pins<'a>(config: &'a Config, head: &'a RequestHead, rules: &'a Effective) -> 
     let identity = &config.memory.identity;
     let claims = head.claims.as_ref();
     let claim = |configured: bool| claims.filter(|_| configured);
+    let [by_project, by_agent] =
+        [&identity.jwt.project_claim, &identity.jwt.agent_claim].map(Option::is_some);
     [
         Pin {
             policy: rules.project_id.as_deref(),
-            claim: claim(identity.jwt.project_claim.is_some()).map(|it| it.project.as_deref()),
+            claim: claim(by_project).map(|it| it.project.as_deref()),
             header: identity.project_header.as_deref(),
+            is_claimed: by_project,
         },
         Pin {
             policy: rules.agent_id.as_deref(),
-            claim: claim(identity.jwt.agent_claim.is_some()).map(|it| it.agent.as_deref()),
+            claim: claim(by_agent).map(|it| it.agent.as_deref()),
             header: identity.agent_header.as_deref(),
+            is_claimed: by_agent,
         },
     ]
 }
@@ -212,6 +218,7 @@ impl Pin<'_> {
             Self { policy: Some(id), .. } => Some(id),
             Self { claim: Some(claim), .. } => claim,
             Self { header: Some(header), .. } => header_text(head.headers(), header)?,
+            Self { is_claimed: true, .. } => None,
             _ => return Ok(None),
         };
         check_named("pin", pinned)?;

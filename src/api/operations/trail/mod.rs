@@ -1,6 +1,7 @@
 //! Reads the trail: the recalls of requests, their summary, and the outcomes of turns. Rehearses a recall, which leaves none.
 
 mod decisions;
+mod places;
 mod rehearsal;
 mod stream;
 mod summary;

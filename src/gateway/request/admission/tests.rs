@@ -304,6 +304,22 @@ fn an_agent_sees_its_own_memories_and_those_of_none_and_a_pinned_one_holds() {
 }
 
 #[test]
+fn without_a_token_a_claim_that_is_configured_names_no_project_and_no_agent() {
+    let client = r#","memory_context":{"project_id":"hr","agent_id":"coach"}"#;
+    let of = |config: &Config, headers: &[(&str, &str)]| {
+        let Admitted { project_id, agent_id, .. } = admitted(config, headers, client);
+        (project_id, agent_id)
+    };
+    let mut config = Config::default();
+    config.memory.identity.jwt.agent_claim = Some("agent".into());
+    assert_eq!(of(&config, &[]), (Some("hr".into()), None));
+    config.memory.identity.jwt.project_claim = Some("project".into());
+    assert_eq!(of(&config, &[("x-memory-project", "hr")]), (None, None));
+    config.memory.identity.agent_header = Some("x-agent".into());
+    assert_eq!(of(&config, &[("x-agent", "sales")]), (None, Some("sales".into())));
+}
+
+#[test]
 fn a_header_that_is_switched_off_identifies_nobody() {
     let mut config = Config::default();
     config.memory.identity.header_enabled = false;
