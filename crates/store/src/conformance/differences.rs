@@ -366,7 +366,9 @@ fn refused(error: &StoreError) -> Shown {
         StoreError::Exists => "exists",
         StoreError::Conflict { .. } => "conflict",
         StoreError::Invalid { field, .. } => field,
-        StoreError::Busy(_) | StoreError::Unavailable(_) => panic!("{error}"),
+        StoreError::Busy(_) | StoreError::Unavailable(_) | StoreError::Unreadable(_) => {
+            panic!("{error}")
+        }
     })
 }
 

@@ -26,7 +26,7 @@ impl Damage for PostgresStore {
             "source = ''",
             "tags = '7'",
             "metadata = '{'",
-            "provenance = '[]'",
+            "provenance = '{\"turn\": 7}'",
             "mentions = '[{\"name\": 1}]'",
             "content = E'\\001'",
         ];

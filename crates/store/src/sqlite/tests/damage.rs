@@ -18,7 +18,7 @@ impl Damage for SqliteStore {
             "source = ''",
             "tags = '7'",
             "metadata = '{'",
-            "provenance = '[]'",
+            "provenance = '{\"turn\": 7}'",
             "mentions = '[{\"name\": 1}]'",
         ];
         let Some(way) = ways.get(way) else { return false };
