@@ -13,6 +13,7 @@ mod journal;
 mod learning;
 mod long_texts;
 mod memories;
+mod names;
 mod preferences;
 mod records;
 mod rehearsal;

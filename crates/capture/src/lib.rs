@@ -35,8 +35,8 @@ mod writer;
 mod test_support;
 
 pub use admission::{
-    Author, NotAdmitted, OrdersToModel, Refusal, admit_memory, admit_text, may_become_memory,
-    prepare, screened_value,
+    Author, NotAdmitted, OrdersToModel, Refusal, SecretName, admit_members, admit_memory,
+    admit_name, admit_text, admit_value, may_become_memory, prepare,
 };
 pub use backfill::Backfill;
 pub use error::ForgetError;

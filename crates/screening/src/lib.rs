@@ -110,6 +110,13 @@ impl Screener {
     }
 }
 
+/// Whether a name or an id holds a secret of a known format or with a label. Names and ids are random or short, so nothing
+/// weaker counts in them.
+#[must_use]
+pub fn name_holds_secret(name: &str) -> bool {
+    !secrets::find_in_name(&invisible::strip(name)).is_empty()
+}
+
 /// The head of a text. It is cut at white space, so that no half of a secret stays that its pattern
 /// would no longer match.
 fn clip(text: &str, max_bytes: usize) -> (&str, bool) {

@@ -163,3 +163,55 @@ proptest! {
         prop_assert!(!left.contains(&number), "{}", left);
     }
 }
+
+#[test]
+fn a_name_holds_a_secret_by_its_format_or_label_and_not_by_being_random() {
+    for name in [
+        "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+        "ops/ghp_0123456789abcdefghijABCDEFGHIJ012345",
+        "ghp_0123456789\u{200b}abcdefghijABCDEFGHIJ012345",
+        "projekt-glpat-Ab12Cd34Ef56Gh78Ij90",
+        "会话 AKIAIOSFODNN7EXAMPLQ",
+        "sk-proj-abcDEF1234567890xyz",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTYifQ.c2lnbmF0dXJl",
+        "password=Moss!Hill9",
+        "Passwort: Eule77!",
+        "密码：990817a",
+        "postgres://app:s3cr3t@db/x",
+        "https://files.example/report.pdf?token=abcDEF123456",
+        "-----BEGIN RSA PRIVATE KEY----- MIIEowIBAAKCAQEA7Zq",
+    ] {
+        assert!(crate::name_holds_secret(name), "{name}");
+    }
+    for name in [
+        "ops",
+        "chat-2026-11-28",
+        "0f8fad5b-d9cb-469f-a165-70867728950e",
+        "api:0f8fad5b-d9cb-469f-a165-70867728950e",
+        "key-0f8fad5bd9cb469fa16570867728950e",
+        "resp_68a1f0c2b7d48190a5b3c4d5e6f708190f8fad5bd9cb469f",
+        "chatcmpl-BqX7fLh29sKzYt4RmWcV8pNd3GuJa",
+        "msg_01XFDUDYJgAACzvnptvVoYEL",
+        "conv_abcDEF123ghiJKL456mnoPQR789stu",
+        "thread_Q2xhdWRlIGlzIGhlcmU1Njc4",
+        "mem_01939d3c5f2b7c1e8a4b6d0f1e2a3c4d",
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "admin/da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "discord:112233445566778899",
+        "asana:1203456789012345",
+        "auth0|5f7c8ec7c33c6c004bbafe82",
+        "user_2NNEqL2nrIRdJ194ndJqAHwEfxC",
+        "https://docs.example.org/document/d/1AbCdEfGhIjKlMnOpQrStUvWxYz0123456789/edit",
+        "Password Policy2024.pdf",
+        "api-key-rotation-2026-q3",
+        "login-service/v2",
+        "Passwort",
+        "token",
+        "deterministic-64",
+        "会话-2026-11-28",
+        "проект «Океан» 2",
+        "परियोजना 7",
+    ] {
+        assert!(!crate::name_holds_secret(name), "{name}");
+    }
+}

@@ -3,10 +3,12 @@
 use crate::api::{
     ApiError, Caller, DeletedView, PreferenceView, PreferencesRequest, PreferencesView,
     SetPreferenceRequest, UnsetPreferenceRequest,
-    operations::{Operations, not_empty, write},
+    operations::{Operations, not_empty, text_work::size, write},
 };
 use memgate_access::{Action, Subject};
-use memgate_capture::{may_become_memory, preference_memory, preferences_of, set_preference};
+use memgate_capture::{
+    admit_name, may_become_memory, preference_memory, preferences_of, set_preference,
+};
 use memgate_core::memory::{
     Memory, MemoryId, Preference, PreferenceKey, Source, Status, preference::in_force,
 };
@@ -56,6 +58,10 @@ impl Operations {
         if new.key == PreferenceKey::Name && !may_become_memory(self.screener(), &new.value) {
             return Err(ApiError::invalid("value", "must be a name"));
         }
+        let (project, bytes) = (new.project_id.clone(), size(&new));
+        let admit = move || project.map_or(Ok(()), |id| admit_name(&id));
+        let admitted = self.texts.run(bytes, admit).await?;
+        admitted.map_err(|cause| ApiError::invalid("project_id", cause))?;
         let now = self.clock.now();
         let (id, source) = (MemoryId::fresh(), Source::ExternalData);
         let mut memory = preference_memory(id, owner, preference.clone(), source, now);

@@ -1,9 +1,10 @@
 //! Admission of memories: the one step that a text passes on its way into a memory, whether an extractor
 //! found it or a caller of the API wrote it.
 
-use serde_json::Value;
-
-use crate::admission::text::{Refusal, refusal_of_content, refusal_of_statement};
+use crate::admission::{
+    name::{SecretName, secret_name},
+    text::{Refusal, refusal_of_content, refusal_of_statement},
+};
 use memgate_core::memory::{Memory, MemoryKind};
 use memgate_screening::{MAX_MESSAGE_BYTES, Screened, Screener};
 use memgate_text::preferences;
@@ -26,6 +27,8 @@ pub enum NotAdmitted {
     Content(Refusal),
     /// Its raw words are refused.
     Raw(Refusal),
+    /// An id or a type in this field holds a secret.
+    Name(&'static str),
 }
 
 impl NotAdmitted {
@@ -35,6 +38,7 @@ impl NotAdmitted {
         match self {
             Self::Empty | Self::Content(_) => "content",
             Self::Raw(_) => "raw",
+            Self::Name(field) => field,
         }
     }
 
@@ -44,6 +48,7 @@ impl NotAdmitted {
         match self {
             Self::Empty => "must not be empty",
             Self::Content(refusal) | Self::Raw(refusal) => refusal.cause(),
+            Self::Name(_) => SecretName::CAUSE,
         }
     }
 }
@@ -91,8 +96,8 @@ impl OrdersToModel {
     }
 }
 
-/// Screens the content and the raw words of a memory that a caller of the API brings. An order to the model is
-/// admitted only as a quotation.
+/// Screens the content and the raw words of a memory that a caller of the API brings, and checks its ids and types. An
+/// order to the model is admitted only as a quotation.
 ///
 /// # Errors
 /// Why it may not be stored.
@@ -102,6 +107,9 @@ pub fn admit_memory(
     max_bytes: usize,
     orders: OrdersToModel,
 ) -> Result<(), NotAdmitted> {
+    if let Some(field) = secret_name(memory) {
+        return Err(NotAdmitted::Name(field));
+    }
     let screen = |text: &str| screener.screen(text, max_bytes);
     let content = screen(&memory.content);
     let [reply, raw] = [&memory.reply, &memory.raw].map(|it| it.as_deref().map(screen));
@@ -129,20 +137,6 @@ pub fn admit_memory(
 #[must_use]
 pub fn may_become_memory(screener: Screener, words: &str) -> bool {
     admit_text(screener, words, MAX_MESSAGE_BYTES, Author::Extractor).is_ok()
-}
-
-/// A JSON value with all its texts screened, and cut to `max_bytes`.
-#[must_use]
-pub fn screened_value(screener: Screener, value: Value, max_bytes: usize) -> Value {
-    let inner = |value| screened_value(screener, value, max_bytes);
-    match value {
-        Value::String(text) => Value::String(screener.screen(&text, max_bytes).text),
-        Value::Array(items) => Value::Array(items.into_iter().map(inner).collect()),
-        Value::Object(members) => {
-            Value::Object(members.into_iter().map(|(name, value)| (name, inner(value))).collect())
-        }
-        other => other,
-    }
 }
 
 /// Compiles the patterns of admission, so that no request waits for it.

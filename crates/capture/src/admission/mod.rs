@@ -4,12 +4,13 @@
 
 mod candidate;
 mod memory;
+mod name;
 mod text;
 
 pub(crate) use candidate::{Dropped, admit_candidate};
 pub use memory::{
     Author, NotAdmitted, OrdersToModel, admit_memory, admit_text, may_become_memory, prepare,
-    screened_value,
 };
+pub use name::{SecretName, admit_members, admit_name, admit_value};
 pub use text::Refusal;
 pub(crate) use text::{Admitted, admit, admit_reply, of_speaker};

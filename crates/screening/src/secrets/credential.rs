@@ -149,19 +149,25 @@ fn mixed(value: &str) -> bool {
     looks_secret(value) && value.chars().any(char::is_alphabetic)
 }
 
-pub(super) fn find(text: &str) -> Vec<Finding> {
+/// Values with a sign between them and their label, and those in addresses and cookies.
+pub(super) fn find_assigned(text: &str) -> Vec<Finding> {
     let any = |_: &str| true;
     let mut found = Vec::new();
     let value = |value: &str| looks_secret(value) && !is_placeholder(value);
     collect(&LABELLED, Class::Credential, text, value, &mut found);
+    collect(&ASSIGNED, Class::Credential, text, |value| !is_placeholder(value), &mut found);
+    collect(&URL, Class::Credential, text, any, &mut found);
+    collect(&COOKIE, Class::Credential, text, any, &mut found);
+    collect(&SIGNED, Class::Credential, text, any, &mut found);
+    found
+}
+
+pub(super) fn find(text: &str) -> Vec<Finding> {
+    let mut found = find_assigned(text);
     collect(&NEAR, Class::Credential, text, strong, &mut found);
     collect(&QUOTED, Class::Credential, text, |value| !is_placeholder(value), &mut found);
     collect(&DIRECT, Class::Credential, text, mixed, &mut found);
-    collect(&ASSIGNED, Class::Credential, text, |value| !is_placeholder(value), &mut found);
-    collect(&URL, Class::Credential, text, any, &mut found);
-    collect(&COMMAND, Class::Credential, text, any, &mut found);
-    collect(&COOKIE, Class::Credential, text, any, &mut found);
-    collect(&SIGNED, Class::Credential, text, any, &mut found);
+    collect(&COMMAND, Class::Credential, text, |_| true, &mut found);
     found
 }
 

@@ -19,6 +19,10 @@ use crate::{
 /// The compiled size of the largest rule is below this, in bytes.
 const SIZE_LIMIT: usize = 64 * 1024 * 1024;
 
+/// The signs between the name of a service and a value of any form. Rules with them also find ordinary ids:
+/// "discord:112233445566778899".
+const LABEL: &str = "(?:=|>|:{1,3}=|";
+
 /// The rules, and where a text has one of their keywords.
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::load);
 
@@ -195,10 +199,22 @@ fn with_escaped_braces(source: &str) -> String {
 }
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
+    find_by(text, |_| true)
+}
+
+/// Tokens whose own form identifies them.
+pub(super) fn find_formatted(text: &str) -> Vec<Finding> {
+    find_by(text, |rule| rule.regex.as_ref().is_some_and(|source| !source.contains(LABEL)))
+}
+
+fn find_by(text: &str, counts: impl Fn(&Rule) -> bool) -> Vec<Finding> {
     let rules = &*RULES;
-    let found =
-        rules.of(text).into_iter().flat_map(|index| rules.rules[index].find(text, &rules.harmless));
-    found.map(|span| Finding::bare(span, Class::Token)).collect()
+    let with_keyword = rules.of(text).into_iter().map(|index| &rules.rules[index]);
+    let found = with_keyword.filter(|rule| counts(rule));
+    found
+        .flat_map(|rule| rule.find(text, &rules.harmless))
+        .map(|span| Finding::bare(span, Class::Token))
+        .collect()
 }
 
 #[cfg(test)]
@@ -209,6 +225,8 @@ mod tests {
     fn every_rule_compiles() {
         let rules = &*RULES;
         assert!(rules.rules.len() > 200);
+        let labelled = |rule: &&Rule| rule.regex.as_ref().is_some_and(|it| it.contains(LABEL));
+        assert!((80..140).contains(&rules.rules.iter().filter(labelled).count()));
         for rule in &rules.rules {
             rule.find("nothing", &rules.harmless);
             for list in rule.allowlists.iter().chain([&rules.harmless]) {

@@ -22,6 +22,16 @@ pub(crate) fn find(text: &str) -> Vec<Finding> {
     found
 }
 
+/// Secrets that nobody takes for an ordinary id: keys and tokens of a known format, and values beside their label.
+/// Randomness alone says nothing of an id.
+pub(crate) fn find_in_name(text: &str) -> Vec<Finding> {
+    let mut found = token::find_formatted(text);
+    found.extend(gitleaks::find_formatted(text));
+    found.extend(seed_phrase::find(text));
+    found.extend(credential::find_assigned(text));
+    found
+}
+
 /// A short number after "password" is a code: "密码是4417".
 fn as_code(found: Finding, text: &str) -> Finding {
     let value = &text[found.span.clone()];

@@ -115,13 +115,27 @@ static LOOSE: LazyLock<Pattern> = LazyLock::new(|| {
     ))
 });
 
-pub(super) fn find(text: &str) -> Vec<Finding> {
+/// Keys and tokens whose own form identifies them.
+pub(super) fn find_formatted(text: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut take = |span, class| found.push(Finding::bare(span, class));
     PRIVATE_KEY.find_iter(text).for_each(|span| take(span, Class::PrivateKey));
     PUTTY.find_iter(text).for_each(|span| take(span, Class::PrivateKey));
-    HEX_KEY.values(text).for_each(|it| take(it.value, Class::PrivateKey));
     PREFIXED.find_iter(text).for_each(|span| take(span, Class::Token));
+    LOOSE
+        .values(text)
+        .map(|it| it.value)
+        .filter(|span| text[span.clone()].bytes().any(|b| b.is_ascii_digit()))
+        .for_each(|span| take(span, Class::Token));
+    found
+}
+
+pub(super) fn find(text: &str) -> Vec<Finding> {
+    let hex_keys = HEX_KEY.values(text);
+    let mut found: Vec<Finding> =
+        hex_keys.map(|it| Finding::bare(it.value, Class::PrivateKey)).collect();
+    found.extend(find_formatted(text));
+    let mut take = |span, class| found.push(Finding::bare(span, class));
     let beside = PREFIXED.is_match(text) || SECRET.is_match(text);
     RUN.find_iter(text)
         .filter(|span| {
@@ -132,10 +146,5 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     if KEY.is_match(text) && !DIGEST.is_match(text) {
         HEX.find_iter(text).for_each(|span| take(span, Class::Token));
     }
-    LOOSE
-        .values(text)
-        .map(|it| it.value)
-        .filter(|span| text[span.clone()].bytes().any(|b| b.is_ascii_digit()))
-        .for_each(|span| take(span, Class::Token));
     found
 }

@@ -11,7 +11,7 @@ use crate::api::{
         write::{source, visibility},
     },
 };
-use memgate_capture::{OrdersToModel, admit_memory, screened_value};
+use memgate_capture::{OrdersToModel, admit_members, admit_memory, admit_name, admit_value};
 use memgate_config::Config;
 use memgate_core::memory::{Memory, Owner, Space, Status, Visibility, Whole};
 use memgate_screening::Screener;
@@ -78,7 +78,7 @@ impl From<LineError> for Refused {
     }
 }
 
-/// Checks a memory and removes secrets from it and its earlier versions. If that changes the
+/// Checks a memory and removes secrets from the texts of it and its earlier versions. If that changes the
 /// content, or the importer is not believed, its vectors are dropped and computed again.
 pub(super) fn admit(
     whole: &mut Whole,
@@ -113,6 +113,8 @@ pub(super) fn admit(
     }
     dated(whole, now)?;
     for (n, vector) in whole.vectors.iter().enumerate() {
+        admit_name(&vector.space)
+            .map_err(|cause| Refused::new(&format!("vectors[{n}].space"), cause.to_string()))?;
         let length = vector.values.iter().map(|value| value * value).sum::<f32>().sqrt();
         if length.is_nan() || (length - 1.0).abs() > ROUNDING {
             return Err(Refused::new(&format!("vectors[{n}].values"), "must be of length 1"));
@@ -181,11 +183,13 @@ fn keep(
     admit_memory(screener, memory, MAX_CONTENT_BYTES, orders)
         .map_err(|why| named(why.field(), why.cause()))?;
     if let Some(structured) = memory.structured.take() {
-        memory.structured = Some(screened_value(screener, structured, usize::MAX));
+        let structured = admit_value(screener, structured, usize::MAX);
+        memory.structured =
+            Some(structured.map_err(|cause| named("structured", &cause.to_string()))?);
     }
-    let members = std::mem::take(&mut memory.metadata).into_iter();
-    memory.metadata =
-        members.map(|(name, value)| (name, screened_value(screener, value, usize::MAX))).collect();
+    let members = std::mem::take(&mut memory.metadata);
+    memory.metadata = admit_members(screener, members, usize::MAX)
+        .map_err(|cause| named("metadata", &cause.to_string()))?;
     for tag in &mut memory.tags {
         *tag = screener.screen(tag, usize::MAX).text;
     }

@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::api::{ApiError, PatchRequest, operations::entities};
 use memgate_capture::{
-    Author, OrdersToModel, admit_memory, admit_text, may_become_memory, screened_value,
+    Author, OrdersToModel, admit_members, admit_memory, admit_name, admit_text, may_become_memory,
 };
-use memgate_core::memory::{Memory, MemoryKind, Preference};
+use memgate_core::memory::{Memory, MemoryKind, Preference, Visibility};
 use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
 use memgate_text::{
     entity::{EntityRelation, Mention},
@@ -56,6 +56,10 @@ pub(super) fn changed(
     screener: Screener,
     mut change: PatchRequest,
 ) -> Result<(PatchRequest, Option<Preference>), ApiError> {
+    name("project_id", change.project_id.as_ref().and_then(Option::as_ref))?;
+    if let Some(Visibility::Shared { users, roles }) = &change.visibility {
+        users.iter().chain(roles).try_for_each(|reader| name("visibility", Some(reader)))?;
+    }
     change.content = change.content.map(|text| content(screener, text)).transpose()?;
     change.tags = change.tags.map(|given| tags(screener, given)).transpose()?;
     change.metadata = change.metadata.map(|given| metadata(screener, given)).transpose()?;
@@ -94,6 +98,11 @@ fn content(screener: Screener, text: String) -> Result<String, ApiError> {
     }
 }
 
+/// Checks an id.
+fn name(field: &str, name: Option<&String>) -> Result<(), ApiError> {
+    name.map_or(Ok(()), |name| admit_name(name)).map_err(|cause| ApiError::invalid(field, cause))
+}
+
 fn tags(screener: Screener, tags: Vec<String>) -> Result<Vec<String>, ApiError> {
     if tags.len() > MAX_TAGS || tags.iter().any(|tag| tag.is_empty() || tag.len() > MAX_TAG) {
         let cause = format!("must be at most {MAX_TAGS} texts of 1 to {MAX_TAG} bytes");
@@ -111,8 +120,6 @@ fn metadata(
         let cause = format!("must have at most {MAX_METADATA} bytes as JSON");
         return Err(ApiError::invalid("metadata", cause));
     }
-    Ok(members
-        .into_iter()
-        .map(|(name, value)| (name, screened_value(screener, value, MAX_METADATA)))
-        .collect())
+    admit_members(screener, members, MAX_METADATA)
+        .map_err(|cause| ApiError::invalid("metadata", cause))
 }
