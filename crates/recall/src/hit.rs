@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use memgate_core::memory::{Memory, MemoryId, Owner, Space};
+use memgate_core::{
+    fence::marks,
+    memory::{Memory, MemoryId, Owner, Space},
+};
 
 /// A memory that was found, with its relevance.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,9 +68,9 @@ impl HitScope {
     pub(crate) fn mark(self) -> Option<&'static str> {
         match self {
             Self::User | Self::Session => None,
-            Self::Agent => Some("the agent's"),
-            Self::Organisation => Some("the organisation's"),
-            Self::Shared => Some("shared by another user"),
+            Self::Agent => Some(marks::AGENT),
+            Self::Organisation => Some(marks::ORGANISATION),
+            Self::Shared => Some(marks::SHARED),
         }
     }
 }
