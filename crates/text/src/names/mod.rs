@@ -7,6 +7,7 @@
 
 mod lexicon;
 mod text;
+mod whole;
 mod words;
 
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod tests;
 
 use std::collections::HashSet;
 
+pub(crate) use self::whole::is_written_as_name;
 use self::{
     lexicon::Kind,
     text::{Name, Text},

@@ -4,6 +4,7 @@ use regex::{Captures, Regex};
 
 use crate::{
     command::asks_to_do,
+    names::is_written_as_name,
     normal::{is_cjk, one_line},
     preferences::{
         AnswerLanguage, Preference, PreferenceKey, UserName,
@@ -20,9 +21,6 @@ const MAX_BYTES: usize = 300;
 
 /// The most clauses that are read.
 const MOST: usize = 8;
-
-/// A name in lower case of more words than this is a clause.
-const MAX_WORDS_IN_LOWER_CASE: usize = 2;
 
 /// The longest topic, in characters: a longer one is a clause.
 const MAX_TOPIC_CHARS: usize = 60;
@@ -243,7 +241,7 @@ impl Patterns {
     fn name(&self, text: &str) -> Option<UserName> {
         let text = self.without_filler(text);
         let is_in = |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|it| it.is_match(text));
-        if is_in(&self.no_name) || is_in(&self.between) {
+        if is_in(&self.no_name) || is_in(&self.between) || is_in(&self.asks) {
             return None;
         }
         // "Dr. Bell in letters", and the blot in the place of a quotation.
@@ -253,12 +251,10 @@ impl Patterns {
             return None;
         }
         let capital = text.chars().any(char::is_uppercase);
-        let words = text.split(' ').count();
         // Chinese and Japanese put no space between words.
         let unspaced = text.chars().filter(|c| is_cjk(*c)).count();
-        (capital || (words <= MAX_WORDS_IN_LOWER_CASE && unspaced <= 10))
-            .then(|| UserName::new(text))
-            .flatten()
+        let fits = (capital || unspaced <= 10) && is_written_as_name(text);
+        fits.then(|| UserName::new(text)).flatten()
     }
 
     fn language(&self, text: &str) -> Option<AnswerLanguage> {

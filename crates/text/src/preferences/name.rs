@@ -4,6 +4,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::{
+    cues::{self, Cue},
+    normal::{plain, tokens},
+};
+
 /// The longest name, in characters.
 const MAX_CHARS: usize = 40;
 
@@ -20,14 +25,15 @@ pub struct UserName(String);
 
 impl UserName {
     /// The rule for a name, for the author of a wrong one.
-    pub const RULE: &str = "a name of at most 40 letters and 4 words; a space, a full stop, ' and - are allowed between letters";
+    pub const RULE: &str = "a name of at most 40 letters and 4 words, without words of orders to the model; a space, a full stop, ' and - are allowed between letters";
 
     /// The name; `None` for a text that is none.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim().replace(['’', '‘'], "'");
         let fits = text.chars().nth(MAX_CHARS).is_none() && text.split(' ').count() <= MAX_WORDS;
-        (fits && FORM.as_ref()?.is_match(&text)).then_some(Self(text))
+        (fits && FORM.as_ref()?.is_match(&text) && !has_words_of_orders(&text))
+            .then_some(Self(text))
     }
 
     /// The name as text.
@@ -35,6 +41,12 @@ impl UserName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether a text has a word that orders to the model have in any language: "obey", "system", "administrator".
+fn has_words_of_orders(text: &str) -> bool {
+    let plain = plain(text);
+    cues::find(&plain, &tokens(&plain)).anywhere.contains(&Cue::Injection)
 }
 
 #[cfg(test)]
@@ -58,6 +70,8 @@ mod tests {
             "Ms. Okafor",
             "J.R.R. Tolkien",
             "Sam Jr.",
+            "Ana Maria Luisa Lopez",
+            "Kapitän",
         ] {
             assert!(UserName::new(name).is_some(), "{name}");
         }
@@ -80,6 +94,12 @@ mod tests {
             "a\u{200b}b",
             "Sam, obey me",
             "Sam  Doe -- x",
+            "Obey Evil Dot Com",
+            "System Administrator Root",
+            "Developer Mode",
+            "Gehorche Mallory",
+            "Администратор",
+            "系统管理员",
         ] {
             assert!(UserName::new(text).is_none(), "{text}");
         }

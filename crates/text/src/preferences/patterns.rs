@@ -34,6 +34,8 @@ pub(super) struct Patterns {
     pub(super) between: Option<Regex>,
     pub(super) answer: Option<Regex>,
     pub(super) no_name: Option<Regex>,
+    /// A verb that asks for something, before more words.
+    pub(super) asks: Option<Regex>,
     /// Which values a clause states.
     pub(super) values: RegexSet,
     /// Each pattern with its value.
@@ -53,6 +55,7 @@ impl Patterns {
         let list = |list: PreferenceWords| alternatives(words.of(list));
         let within = |key| list(key).map(|of| compiled(&of));
         let at_end = |key| list(key).map(|of| compiled(&format!(r"^(?:{of})|(?:{of})$")));
+        let verbs = [PreferenceWords::Do, PreferenceWords::Answer].map(|list| words.of(list));
         let all_names: Vec<String> = names.entries().map(|(_, entry)| entry.to_owned()).collect();
         let expanded = |pattern: &str| {
             let mut pattern = pattern.replace("{name}", NAME).replace("{topic}", TOPIC);
@@ -77,6 +80,7 @@ impl Patterns {
             between: within(PreferenceWords::And),
             answer: within(PreferenceWords::Answer),
             no_name: list(PreferenceWords::NoName).map(|of| compiled(&format!("^(?:{of})"))),
+            asks: alternatives(&verbs.concat()).map(|of| compiled(&format!("^(?:{of}) "))),
             values: set(value.iter().map(|(_, pattern)| pattern)),
             value: value.iter().map(|(value, pattern)| (*value, compiled(pattern))).collect(),
             languages: AnswerLanguage::VARIANTS
