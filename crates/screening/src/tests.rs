@@ -101,7 +101,13 @@ fn keeps_ordinary_words_and_numbers() {
 
 #[test]
 fn finds_a_secret_split_by_hidden_characters() {
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ";
     assert_eq!(kept("gh\u{200B}p_0123456789abcdefg\u{2060}hijABCDEFGHIJ"), "[removed: token]");
+    for mark in ["\u{FE0F}", "\u{FE00}", "\u{E0101}", "\u{FFFA}", "\u{180B}", "\u{200D}\u{FE0E}"] {
+        let split: String = token.chars().flat_map(|c| [c.to_string(), mark.to_owned()]).collect();
+        assert_eq!(kept(&split), "[removed: token]", "{mark:?}");
+    }
+    assert_eq!(kept("my password:\u{2800}hunter2x9"), "my password: [removed: credential]");
 }
 
 #[test]
