@@ -143,17 +143,17 @@ impl Taken {
         scopes.iter().filter_map(|scope| self.0.get(scope)).sum()
     }
 
-    /// Why there is no place left for a hit of this scope. The user's own have the selection's places; the others have
-    /// their own, never more than a selection has.
+    /// Why there is no place left for a hit of this scope. The user's own have the selection's places; where memories are
+    /// shared, those of the session and the others have places of their own, never more than a selection has.
     fn full(&self, scope: HitScope, limits: Limits<'_>) -> Option<Cut> {
         let Limits { selection: Selection { limit, .. }, scopes, .. } = limits;
         let most = |of: fn(&ScopesConfig) -> usize| scopes.map_or(*limit, of).min(*limit);
+        let own = if scopes.is_some() { &[HitScope::User] } else { HitScope::OWN };
+        if own.contains(&scope) {
+            return (self.of(own) >= *limit).then_some(Cut::Limit);
+        }
         let (taken, most) = match scope {
-            HitScope::User | HitScope::Session if self.of(HitScope::OWN) >= *limit => {
-                return Some(Cut::Limit);
-            }
-            HitScope::User => return None,
-            HitScope::Session => (self.of(&[scope]), most(|it| it.session)),
+            HitScope::User | HitScope::Session => (self.of(&[scope]), most(|it| it.session)),
             HitScope::Agent => (self.of(&[scope]), most(|it| it.agent)),
             HitScope::Organisation | HitScope::Shared => {
                 let both = [HitScope::Organisation, HitScope::Shared];
@@ -322,7 +322,10 @@ mod tests {
         let limits = Limits { selection: &selection, ..limits };
         let shown = limits.select(hits(), &Metrics::new());
         let shown: Vec<HitScope> = shown.iter().map(|hit| hit.scope).collect();
-        assert_eq!(shown, [HitScope::User, HitScope::Agent, HitScope::Organisation]);
+        assert_eq!(
+            shown,
+            [HitScope::User, HitScope::Session, HitScope::Agent, HitScope::Organisation]
+        );
     }
 
     #[test]
