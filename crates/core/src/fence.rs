@@ -2,12 +2,13 @@
 //! text. Recall writes it; capture strips it. It depends on no wire format.
 
 mod control_tokens;
-mod look;
 pub mod marks;
 
 use std::borrow::Cow;
 
-use self::{control_tokens::broken, look::look};
+use memgate_text::normal::lookalike;
+
+use self::control_tokens::broken;
 
 /// The line that opens a context.
 pub const OPEN: &str = "<memory-context>";
@@ -147,7 +148,7 @@ fn opening(bracket: char) -> Option<&'static str> {
 fn names_fence(after: &str) -> bool {
     let letters = after.chars().take(MAX_DISGUISE).filter(|next| next.is_alphanumeric());
     let letters: String = letters.take(LETTERS.len()).collect();
-    look(&letters) == look(LETTERS)
+    lookalike(&letters) == lookalike(LETTERS)
 }
 
 fn find(text: &str, from: usize, mark: &str) -> Option<usize> {

@@ -14,7 +14,7 @@ mod secrets;
 
 use std::ops::Range;
 
-use memgate_text::sentences::sentences;
+use memgate_text::{normal::Look, sentences::sentences};
 
 use finding::Finding;
 pub use policy::{Action, Class, Policy};
@@ -77,9 +77,17 @@ impl Screener {
         Screened { text, removed, kept, clipped }
     }
 
+    /// Patterns search the look of a text: check digits are computed of ASCII, and a foreign letter hides no label.
     fn findings(&self, text: &str) -> Vec<Finding> {
-        let mut found = secrets::find(text);
-        found.extend(personal::find(text, |class| self.policy.action(class) != Action::Keep));
+        let look = Look::of(text);
+        let wanted = |class| self.policy.action(class) != Action::Keep;
+        let mut found = secrets::find(look.as_str());
+        found.extend(personal::find(look.as_str(), wanted));
+        for Finding { span, labelled, .. } in &mut found {
+            *span = look.origin(span.clone());
+            *labelled = look.origin(labelled.clone());
+        }
+        found.extend(personal::as_written(text, wanted));
         found
     }
 

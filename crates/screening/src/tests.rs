@@ -63,6 +63,7 @@ fn removes_secrets_and_keeps_the_sentences_around_them() {
         ("jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl end", "jwt [removed: token] end"),
         ("Authorization: Bearer abcdef0123456789abcdef", "Authorization: Bearer [removed: token]"),
         ("card 4111 1111 1111 1111 ok", "card [removed: card number] ok"),
+        ("ghр_0123456789abcdefghijABCDEFGHIJ012345 fails", "[removed: token] fails"),
     ] {
         assert_eq!(kept(text), left);
     }
@@ -108,6 +109,63 @@ fn finds_a_secret_split_by_hidden_characters() {
         assert_eq!(kept(&split), "[removed: token]", "{mark:?}");
     }
     assert_eq!(kept("my password:\u{2800}hunter2x9"), "my password: [removed: credential]");
+}
+
+#[test]
+fn a_number_is_found_in_the_digits_of_every_script() {
+    for (text, class, left) in [
+        ("pay with ５５００００００００００００００４, please", Class::Card, "pay with "),
+        ("Das Finanzamt kennt mich als ８６ ０９５ ７４２ ７１９", Class::NationalId, "Das Fin"),
+        ("De gemeente heeft ١١١٢٢٢٣٣٣ van mij", Class::NationalId, "De gemeente heeft "),
+        ("मेरा नंबर २३४१ २३४१ २३४६ है", Class::NationalId, "मेरा नंबर "),
+    ] {
+        let screened = screen(text, 1000);
+        assert_eq!(screened.removed, [class], "{text}: {}", screened.text);
+        assert!(screened.text.starts_with(left), "{}", screened.text);
+    }
+}
+
+#[test]
+fn digits_of_two_scripts_in_one_number_are_screened_as_one_number() {
+    for text in ["De gemeente heeft 11122233٣ van mij", "pay with 4111 1111 ११११ 1111"] {
+        assert_eq!(screen(text, 99).removed.len(), 1, "{text}");
+    }
+    for text in [
+        "Mijn bsn bij de gemeente is 12345678٩x",
+        "das Finanzamt kennt mich als 1２３４５６７８９０1 seit 2019",
+    ] {
+        assert!(!screen(text, 1000).text.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_telephone_number_in_arabic_digits_needs_neither_label_nor_leading_zero() {
+    let redact = Screener::new(Policy { phones: Action::Redact, ..Policy::default() });
+    for number in ["٠٥٠٥٣٤٩٣٦٩", "٩٦٦٥٠٥٣٤٩٣٦٩", "٥٠٥٣٤٩٣٦٩"] {
+        let screened = redact.screen(&format!("رقمي {number} وشكرا"), 1000);
+        assert_eq!(screened.removed, [Class::Phone], "{}", screened.text);
+        assert!(screened.text.starts_with("رقمي [") && screened.text.ends_with("] وشكرا"));
+    }
+}
+
+#[test]
+fn a_label_is_found_whose_letters_are_of_two_alphabets() {
+    for (text, left) in [
+        ("pаsswоrd: hunter2x9", "pаsswоrd: [removed: credential]"),
+        ("мой пaрoль: hunter2x9", "мой пaрoль: [removed: credential]"),
+        ("𝐩𝐚𝐬𝐬𝐰𝐨𝐫𝐝: ｈｕｎｔｅｒ２ｘ９", "𝐩𝐚𝐬𝐬𝐰𝐨𝐫𝐝: [removed: credential]"),
+        ("ⓟⓐⓢⓢⓦⓞⓡⓓ: hunter2x9", "ⓟⓐⓢⓢⓦⓞⓡⓓ: [removed: credential]"),
+    ] {
+        assert_eq!(kept(text), left);
+    }
+    for text in [
+        "Наш пароход PCшный, GitHubом и SMSками не пользуюсь",
+        "Ο κωδικός του VPN είναι στο συρτάρι",
+        "GitHubのトークンは引き出しにある",
+        "Мой рост 183, соседа зовут Макс",
+    ] {
+        assert_eq!(kept(text), text);
+    }
 }
 
 #[test]

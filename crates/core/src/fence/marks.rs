@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::fence::look::look;
+use memgate_text::normal::lookalike;
 
 /// Stands in brackets before a preference of the user.
 pub const PREFERENCE: &str = "preference";
@@ -128,7 +128,7 @@ impl<'w> Bracket<'w> {
 /// The look of a text's letters; American spelling looks like British.
 fn letters(text: &str) -> String {
     let letters: String = text.chars().filter(|c| c.is_alphabetic()).collect();
-    look(&letters).replace('z', "s")
+    lookalike(&letters).replace('z', "s")
 }
 
 /// Where the next character stands in the lines and lists of a text.

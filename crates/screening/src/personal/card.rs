@@ -11,8 +11,8 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut run = Run::default();
     let mut before = None;
     for (at, c) in text.char_indices() {
-        match digit(c) {
-            Some(value) => run.push(at, c.len_utf8(), value, before),
+        match c.to_digit(10) {
+            Some(value) => run.push(at, value, before),
             None if matches!(c, ' ' | '-' | '.' | '\u{00A0}') && run.takes_separator(c) => {}
             None => run.finish(Some(c), &mut found),
         }
@@ -22,19 +22,10 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     found
 }
 
-/// A digit, including the full-width digits of East Asian keyboards.
-fn digit(c: char) -> Option<u8> {
-    match c {
-        '0'..='9' => Some(c as u8 - b'0'),
-        '\u{FF10}'..='\u{FF19}' => u8::try_from(c as u32 - 0xFF10).ok(),
-        _ => None,
-    }
-}
-
 /// Digits, possibly in groups with one separator.
 #[derive(Default)]
 struct Run {
-    digits: Vec<u8>,
+    digits: Vec<u32>,
     /// Lengths of the groups before the current one.
     groups: Vec<usize>,
     start: usize,
@@ -47,7 +38,7 @@ struct Run {
 }
 
 impl Run {
-    fn push(&mut self, at: usize, len: usize, value: u8, before: Option<char>) {
+    fn push(&mut self, at: usize, value: u32, before: Option<char>) {
         if self.digits.is_empty() {
             self.start = at;
             self.glued = before.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '.' | '_'));
@@ -60,7 +51,7 @@ impl Run {
             self.digits.push(value);
         }
         self.pending = false;
-        self.end = at + len;
+        self.end = at + 1;
     }
 
     fn takes_separator(&mut self, c: char) -> bool {
@@ -97,15 +88,15 @@ impl Run {
     }
 }
 
-fn luhn(digits: &[u8]) -> bool {
+fn luhn(digits: &[u32]) -> bool {
     let sum: u32 = digits
         .iter()
         .rev()
         .enumerate()
         .map(|(place, digit)| match (place % 2, *digit) {
-            (0, digit) => u32::from(digit),
-            (_, digit @ 0..=4) => u32::from(digit) * 2,
-            (_, digit) => u32::from(digit) * 2 - 9,
+            (0, digit) => digit,
+            (_, digit @ 0..=4) => digit * 2,
+            (_, digit) => digit * 2 - 9,
         })
         .sum();
     sum.is_multiple_of(10)
@@ -121,13 +112,9 @@ mod tests {
 
     #[test]
     fn card_numbers_are_found_as_people_write_them() {
-        for written in [
-            "4111111111111111",
-            "4111 1111 1111 1111",
-            "4111-1111-1111-1111",
-            "3782 822463 10005",
-            "５５００００００００００００００４",
-        ] {
+        for written in
+            ["4111111111111111", "4111 1111 1111 1111", "4111-1111-1111-1111", "3782 822463 10005"]
+        {
             assert_eq!(cards(&format!("pay with {written}, please")), [written]);
             assert_eq!(cards(written), [written]);
         }

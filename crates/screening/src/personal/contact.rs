@@ -16,12 +16,15 @@ static EMAIL: LazyLock<Pattern> =
 /// label.
 static PHONE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
-        r"(\b0\d{2,5}(?:[ .()/-]{1,2}\d{2,8}){1,4}\b|\b0\d{9,11}\b|\(\d{2}\) ?9?\d{4}-\d{4}|\b01[016789]-\d{3,4}-\d{4})|([\u{0660}-\u{0669}]{9,12})|(\+\d{1,3}[ .()/-]{0,2}\d(?:[ .()/-]{0,2}\d){6,12})|(\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4})\b",
+        r"(\b0\d{2,5}(?:[ .()/-]{1,2}\d{2,8}){1,4}\b|\b0\d{9,11}\b|\(\d{2}\) ?9?\d{4}-\d{4}|\b01[016789]-\d{3,4}-\d{4})|(\+\d{1,3}[ .()/-]{0,2}\d(?:[ .()/-]{0,2}\d){6,12})|(\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4})\b",
         r"|(?i:\b(?:phone|telephone|tel|mobile|cell|call me (?:on|at)|text me (?:on|at)|whatsapp|handy|telefon|festnetz|móvil|movil|teléfono|telefono",
         r"|cellulare|portable|téléphone|celular|telefone|telefoonnummer|mobiel|телефон)(?:nummer| number)?\b|电话|手机号?|電話(?:番号)?|携帯|전화번호|휴대폰|फ़ोन|मोबाइल)",
         r"[^\n\d+]{0,16}?(\(?\d(?:[ .()/-]{0,2}\d){5,12})\b",
     ))
 });
+
+/// A telephone number in Arabic digits, which people write without groups.
+static ARABIC_PHONE: LazyLock<Pattern> = LazyLock::new(|| pattern(r"([\x{0660}-\x{0669}]{9,12})"));
 
 /// Street and number.
 static ADDRESS: LazyLock<Pattern> = LazyLock::new(|| {
@@ -40,6 +43,13 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     collect(&EMAIL, Class::Email, text, any, &mut found);
     collect(&PHONE, Class::Phone, text, any, &mut found);
     collect(&ADDRESS, Class::Address, text, any, &mut found);
+    found
+}
+
+/// What the digits show as they are written, and their look does not.
+pub(super) fn as_written(text: &str) -> Vec<Finding> {
+    let mut found = Vec::new();
+    collect(&ARABIC_PHONE, Class::Phone, text, |_| true, &mut found);
     found
 }
 

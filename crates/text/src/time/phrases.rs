@@ -15,7 +15,7 @@ use crate::{
         keys::{Day, TimePhrase},
     },
     time::{
-        fold::{Folded, fold},
+        fold::{fold, folded},
         moment::{Moment, Place, Season},
         names::Names,
     },
@@ -26,7 +26,7 @@ const DIGITS: &str = r"\d{1,3}";
 
 /// The times in a text and where they stand, in order; of overlapping ones the longest.
 pub(crate) fn moments(text: &str) -> Vec<(Range<usize>, Moment)> {
-    let folded = Folded::of(text);
+    let folded = folded(text);
     let mut found: Vec<(Range<usize>, Moment)> = Vec::new();
     for (phrase, pattern) in PATTERNS.iter() {
         for captures in pattern.captures_iter(&folded.text) {

@@ -1,4 +1,4 @@
-//! One form for what looks the same, and the words of it.
+//! The plain form of a text, and its words.
 
 use unicode_normalization::UnicodeNormalization;
 
