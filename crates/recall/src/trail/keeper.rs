@@ -221,10 +221,11 @@ struct Writer {
 impl Writer {
     async fn keep(&self, mut recalled: Recalled) {
         let began = recalled.began;
-        let words = match recalled.message.take() {
-            Some(message) if self.may_keep(message).await => QueryWords::OfMessage,
-            _ => QueryWords::None,
+        let may_keep = match recalled.message.take() {
+            Some(message) => self.may_keep(message).await,
+            None => false,
         };
+        let words = if may_keep { QueryWords::OfMessage } else { QueryWords::None };
         let mut record = RecallRecord::of(recalled, words);
         log(&record);
         let mut kept = lock(&self.kept);
