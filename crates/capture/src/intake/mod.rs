@@ -19,6 +19,5 @@ pub(crate) use in_flight::Exchanges;
 pub use in_flight::InFlight;
 pub use on_disk::{OnDisk, may_be_kept_whole, on_disk};
 pub(crate) use queue::Intake;
-#[cfg(test)]
 pub(crate) use screen::screened;
 pub(crate) use scribe::Scribe;
