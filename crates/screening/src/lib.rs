@@ -6,6 +6,8 @@
 //! each class; by default only the value is removed, because "my key is [removed: token], why
 //! does the call fail?" is still worth remembering.
 
+#[cfg(any(test, fuzzing))]
+mod chosen;
 mod finding;
 mod invisible;
 mod personal;
@@ -16,6 +18,8 @@ use std::ops::Range;
 
 use memgate_text::{normal::Look, sentences::sentences};
 
+#[cfg(any(test, fuzzing))]
+pub use chosen::screen_chosen;
 use finding::Finding;
 pub use policy::{Action, Class, Policy};
 

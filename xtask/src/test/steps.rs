@@ -60,6 +60,10 @@ impl Step {
                 let random = "test(/nobody_sees_anything|no_sequence_of_operations/)";
                 show(nextest(servers, random, &[])?.env("MEMGATE_CASES", "40"))
             }));
+            steps.push(Self::new("screening at random", |servers| {
+                let random = "test(/no_text_panics_in_the_screening/)";
+                show(nextest(servers, random, &[])?.env("MEMGATE_CASES", "20000"))
+            }));
         }
         steps.push(Self::new("servers end", end_servers));
         steps.push(Self::new("envoy configs", envoy_configs));
