@@ -17,7 +17,7 @@ const ORDINARY: [&str; 8] = [
 ];
 
 impl Server {
-    async fn exported(&self) -> String {
+    async fn export_as_text(&self) -> String {
         let request = self.request(Method::GET, "/v1/memory/export?user_id=u");
         request.send().await.unwrap().text().await.unwrap()
     }
@@ -35,7 +35,7 @@ impl Server {
 /// The header and the memory of an export.
 async fn lines(from: &Server) -> [Value; 2] {
     from.remember("u", "I live in Lyon").await;
-    let exported = from.exported().await;
+    let exported = from.export_as_text().await;
     let mut lines = exported.lines().map(|line| serde_json::from_str(line).unwrap());
     [lines.next().unwrap(), lines.next().unwrap()]
 }
@@ -66,7 +66,7 @@ async fn a_created_or_changed_memory_has_no_secret_in_a_name_and_the_error_says_
     let body = json!({"user_id": "u", "key": "units", "value": "metric", "project_id": TOKEN});
     let answer = server.put("/v1/preferences", body).await;
     assert_eq!(error(&answer), (400, "invalid_value", Some("project_id")));
-    assert!(!server.exported().await.contains(TOKEN));
+    assert!(!server.export_as_text().await.contains(TOKEN));
     server.stop().await;
 }
 
@@ -121,7 +121,7 @@ async fn an_import_refuses_a_line_with_a_secret_in_a_name_and_says_in_which() {
     ];
     assert_eq!(fields, expected, "{view}");
     assert!(!view.to_string().contains(TOKEN));
-    assert!(!server.exported().await.contains(TOKEN));
+    assert!(!server.export_as_text().await.contains(TOKEN));
     from.stop().await;
     server.stop().await;
 }
