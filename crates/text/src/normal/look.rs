@@ -196,7 +196,7 @@ mod tests {
             "GitHubのトークン",
             "παρακαλώ",
             "SMS-сообщение",
-            "PINкод, GitHubом, VPNы, SMSка",
+            "PINкод, GitHubом, VPNы",
             "m² in 2º, ℃, ™ und №",
             "می\u{200C}خواهم 👍\u{FE0F}",
             "देवनागरी",
