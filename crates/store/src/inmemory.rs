@@ -14,6 +14,7 @@ use jiff::Timestamp;
 
 use crate::{
     MAX_LIMIT, dense,
+    owner_documents::fair_share,
     scan_cursor::ScanCursor,
     top_k::{Candidate, top_k_apart},
     validate::{self, MAX_SCAN_BYTES, to_microsecond, validate},
@@ -60,11 +61,13 @@ fn newest_first(a: &Memory, b: &Memory) -> std::cmp::Ordering {
     (b.created_at, &b.id).cmp(&(a.created_at, &a.id))
 }
 
-/// The evidence of a haystack's memories for a search; `holds` says which of them are meant.
+/// The evidence of a haystack's memories for a search; `holds` says which of them are meant, `is_shared` whether they are what
+/// others share.
 fn evidence<'e>(
     entries: impl Iterator<Item = &'e Whole>,
     search: &Search,
     holds: impl Fn(&Memory) -> bool,
+    is_shared: bool,
 ) -> Vec<Evidence> {
     let mut entries: Vec<&Whole> =
         entries.filter(|entry| entry.memory.is_in_use(search.now)).collect();
@@ -72,6 +75,9 @@ fn evidence<'e>(
         let by_owner = || a.memory.owner.key().cmp(&b.memory.owner.key());
         newest_first(&a.memory, &b.memory).then_with(by_owner)
     });
+    if is_shared {
+        entries = fair_share(entries, |entry| &entry.memory.owner);
+    }
     let query = search.text.as_deref().and_then(QueryTerms::of);
     let scores = query.map(|query| {
         let terms: Vec<Terms> = entries.iter().map(|e| e.memory.terms()).collect();
@@ -133,14 +139,15 @@ impl MemoryStore for InMemoryStore {
                     let mut of_owner = search.scopes.iter().filter(|it| it.owner == scope.owner);
                     of_owner.any(|scope| scope.searches(memory_type))
                 };
-                found.extend(evidence(entries.values().filter(searches), search, holds));
+                let entries = entries.values().filter(searches);
+                found.extend(evidence(entries, search, holds, false));
             }
         }
         let first_shared = found.len();
         if let Some(shared) = &search.shared {
             let is_shared = |entry: &&Whole| shared.reader.is_shared_with(&entry.memory);
             let entries = kept.values().flat_map(HashMap::values).filter(is_shared);
-            found.extend(evidence(entries, search, |memory| shared.holds(memory)));
+            found.extend(evidence(entries, search, |memory| shared.holds(memory), true));
         }
         if search.vector.is_none() && search.text.is_none() {
             found.sort_by(|a, b| newest_first(&a.memory, &b.memory));

@@ -1,10 +1,13 @@
 //! The memories of one haystack as a search needs them: what decides whether they are searched, and
 //! their words. Stores that read them from a database share this.
 
+mod fair_share;
+
 use std::{collections::HashSet, sync::Arc};
 
 use sha2::{Digest, Sha256};
 
+pub(crate) use self::fair_share::{MAX_SHARED, fair_share, fair_share_sql, space_keys};
 use memgate_core::memory::{self, Owner, ScopeQuery, Search, SharedScope};
 use memgate_text::index::{Lexical, Postings, QueryTerms, Terms};
 
@@ -143,9 +146,6 @@ impl Names {
         name
     }
 }
-
-/// Maximum number of memories that are searched of what others share with a reader: the newest.
-pub(crate) const MAX_SHARED: usize = 5_000;
 
 /// A haystack of a search, with statistics of its own.
 pub(crate) enum Haystack<'s> {

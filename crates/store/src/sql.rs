@@ -1,6 +1,6 @@
 //! Names that SQL has for parts of a filter, the same in every SQL store.
 
-use memgate_core::memory::{Comparison, Owner, Reader, TimeField};
+use memgate_core::memory::{Comparison, TimeField};
 
 /// The operator of a comparison.
 pub(crate) fn operator(how: Comparison) -> &'static str {
@@ -41,16 +41,10 @@ pub(crate) use public;
 pub(crate) const AGENT_KEY: &str = "%agent:";
 pub(crate) const SESSION_KEY: &str = "%session:";
 
-/// The partition key of a reader's agent; of none where there is none.
-pub(crate) fn agent_key(reader: &Reader) -> String {
-    let agent = reader.agent.as_deref().map(|agent| Owner::agent(reader.owner.tenant(), agent));
-    agent.and_then(Result::ok).map_or_else(String::new, |agent| agent.key())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memgate_core::memory::Visibility;
+    use memgate_core::memory::{Owner, Visibility};
 
     #[test]
     fn a_visibility_and_a_space_are_told_by_their_texts() {

@@ -88,6 +88,7 @@ macro_rules! conforms {
             another_owners_memories_change_no_score
             a_search_sees_every_write_before_it
             what_is_shared_is_found_by_those_it_is_shared_with
+            an_owner_who_shares_thousands_hides_nobody_elses_memories
             what_is_taken_back_is_shared_no_longer
             what_is_shared_is_searched_apart_and_beside_ones_own
             what_is_shared_is_narrowed_like_ones_own

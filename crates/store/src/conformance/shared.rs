@@ -1,6 +1,9 @@
 //! Searches of what others share: who finds it, in every haystack and at every moment, and who never does.
 
+use futures_util::future::join_all;
+
 use super::*;
+use crate::owner_documents::MAX_SHARED;
 use memgate_core::memory::{
     Filter, MemoryStore, MetadataTest, Reader, SharedScope, Status, StoreError, Visibility, Within,
 };
@@ -95,6 +98,45 @@ pub(crate) async fn what_is_shared_is_found_by_those_it_is_shared_with(store: &d
     ] {
         let search = Search { limit: 50, ..shared(reader, roles, agent) };
         assert_eq!(found(store, &search).await, expected, "{roles:?} {agent:?}");
+    }
+}
+
+pub(crate) async fn an_owner_who_shares_thousands_hides_nobody_elses_memories(
+    store: &dyn MemoryStore,
+) {
+    let write = write();
+    for (tenant, flooding) in [("t", 0), ("u", 1)] {
+        let owners = [
+            in_tenant(tenant, "mallory"),
+            Owner::organisation(tenant).unwrap(),
+            Owner::agent(tenant, "bot").unwrap(),
+            in_tenant(tenant, "carol"),
+            in_tenant(tenant, "%organisation"),
+        ];
+        let flood = (0..MAX_SHARED + 8).map(|n| {
+            let memory = Memory {
+                owner: owners[flooding].clone(),
+                visibility: Visibility::Public,
+                created_at: Timestamp::MAX,
+                ..note("nobody", &format!("flood {n}"), "olive flood")
+            };
+            store.store(memory, vec![embedding(0, EAST)], &write)
+        });
+        for stored in join_all(flood).await {
+            stored.unwrap();
+        }
+        let mut expected = Vec::new();
+        for (at, owner) in owners.iter().enumerate().filter(|(at, _)| *at != flooding) {
+            put(store, owner, &at.to_string(), Visibility::Public).await;
+            expected.push(at.to_string());
+        }
+        let reader = in_tenant(tenant, "bob");
+        let search = Search { limit: 1_000, ..shared(&reader, &[], Some("bot")) };
+        let found = found(store, &search).await;
+        let (flood, others): (Vec<String>, _) =
+            found.into_iter().partition(|id| id.starts_with("flood"));
+        assert_eq!(others, expected, "{:?}", owners[flooding]);
+        assert_eq!(flood.len(), MAX_SHARED - expected.len(), "the other places are not empty");
     }
 }
 

@@ -33,6 +33,11 @@ pub(super) fn one_of<T: AsRef<str>>(field: &str, values: &[T]) -> String {
     format!("{field} in [{}]", values.join(", "))
 }
 
+/// `field not in [..]`.
+pub(super) fn none_of<T: AsRef<str>>(field: &str, values: &[T]) -> String {
+    one_of(&format!("{field} not"), values)
+}
+
 /// The rows of one owner; it selects the owner's partition.
 pub(super) fn of_owner(owner: &Owner) -> String {
     format!("owner == {}", literal(&owner.key()))

@@ -15,7 +15,7 @@ use crate::milvus::{
         fault::Fault,
         server::{Server, WINDOW},
     },
-    expression::{of_owner, one_of, shared_with},
+    expression::{none_of, of_owner, one_of, shared_with},
     fields::KEY,
     overlay::{Fresh, Overlay, Recent},
     rows::{
@@ -27,7 +27,7 @@ use crate::milvus::{
 use crate::{
     UnreadableRows,
     micros::{micros, time_of},
-    owner_documents::{Haystack, MAX_SHARED},
+    owner_documents::{Haystack, MAX_SHARED, fair_share, space_keys},
 };
 use memgate_core::memory::{
     self, Embedding, Memory, MemoryId, Owner, ScopeQuery, SharedScope, Status,
@@ -74,6 +74,11 @@ const FIELDS: [&str; 14] = [
     "terms",
     "owner",
 ];
+
+/// Maximum number of reads of what others share, each without the owners who took many places of the reads before.
+const ROUNDS: usize = 8;
+/// Number of places in one read that are many. Few owners can have them.
+const MANY: usize = MAX_SHARED / 16;
 
 impl Line {
     /// `None` where the row has no owner or time that memgate could have written.
@@ -198,12 +203,7 @@ impl<'a> Reader<'a> {
         reader: &memory::Reader,
         consistency: ConsistencyLevel,
     ) -> Result<Vec<Line>, Fault> {
-        let tenant = reader.owner.tenant();
-        let rows = in_current_state(&shared_with(tenant, &names_of(reader)));
-        let server = &self.server;
-        let found =
-            server.rows(self.records, &rows, &FIELDS, MAX_SHARED, consistency, Line::read).await?;
-        let found = found.into_iter().filter_map(|(_, line)| line);
+        let found = self.found_of_shared(reader, consistency).await?.into_iter();
         let found = found.filter(|line| reader.reaches(&line.owner, line.agent.as_deref()));
         let mut recent = self.overlay.of_tenant(&reader.owner);
         // One that is not shared any more hides its row, and is not shown itself.
@@ -214,7 +214,60 @@ impl<'a> Reader<'a> {
                 *recent = Recent::Gone(fresh.stored.revision);
             }
         }
-        Ok(merged(found, recent))
+        let mut lines = merged(found, recent);
+        lines.retain(|line| line.status.is_some_and(Status::is_in_use));
+        Ok(fair_share(lines, |line| &line.owner))
+    }
+
+    /// The rows of what others share. A read is bounded, in the order of the keys and not of time. If there are more, the
+    /// organisation's and the agent's are read apart, and those of users again without the owners who took many places.
+    async fn found_of_shared(
+        &self,
+        reader: &memory::Reader,
+        consistency: ConsistencyLevel,
+    ) -> Result<Vec<Line>, Fault> {
+        let shared = in_current_state(&shared_with(reader.owner.tenant(), &names_of(reader)));
+        let spaces = space_keys(reader);
+        let (mut found, mut rows) = (Vec::new(), shared.clone());
+        let mut without = spaces.to_vec();
+        for round in 0..ROUNDS {
+            let (lines, is_all) = self.first_found(&rows, consistency).await?;
+            let mut places: HashMap<String, usize> = HashMap::new();
+            for line in &lines {
+                *places.entry(line.owner.key()).or_default() += 1;
+            }
+            found.extend(lines);
+            if is_all {
+                break;
+            }
+            if round == 0 {
+                for space in spaces.chunks(1) {
+                    let rows = format!("{shared} and {}", one_of("owner", space));
+                    found.extend(self.first_found(&rows, consistency).await?.0);
+                }
+            }
+            let many = places.into_iter().filter(|(_, places)| *places >= MANY);
+            let known = without.len();
+            without.extend(many.map(|(owner, _)| owner).filter(|owner| !spaces.contains(owner)));
+            if round > 0 && without.len() == known {
+                break;
+            }
+            rows = format!("{shared} and {}", none_of("owner", &without));
+        }
+        Ok(found)
+    }
+
+    /// At most [`MAX_SHARED`] of these rows, and whether that is all.
+    async fn first_found(
+        &self,
+        rows: &str,
+        consistency: ConsistencyLevel,
+    ) -> Result<(Vec<Line>, bool), Fault> {
+        let found =
+            self.server.rows(self.records, rows, &FIELDS, MAX_SHARED, consistency, Line::read);
+        let found = found.await?;
+        let is_all = found.len() < MAX_SHARED;
+        Ok((found.into_iter().filter_map(|(_, line)| line).collect(), is_all))
     }
 
     async fn found(&self, rows: &str, consistency: ConsistencyLevel) -> Result<Vec<Line>, Fault> {

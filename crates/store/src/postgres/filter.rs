@@ -6,7 +6,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use crate::{
     micros::{micros, micros_up},
-    owner_documents::MAX_SHARED,
+    owner_documents::{fair_share_sql, space_keys},
     postgres::{
         connection::transaction::Parameter,
         rows::{
@@ -14,7 +14,7 @@ use crate::{
             stored,
         },
     },
-    sql::{AGENT_KEY, SESSION_KEY, agent_key, column, operator, private, public},
+    sql::{AGENT_KEY, SESSION_KEY, column, operator, private, public},
 };
 use memgate_core::memory::{
     Comparison, Filter, MemoryKind, MemoryType, MetadataTest, Reader, ScopeQuery, Source, Status,
@@ -60,7 +60,8 @@ impl Condition {
         it.text("tenant = ", reader.owner.tenant_key());
         it.sql.push_str(concat!(" AND visibility <> ", private!()));
         it.text(" AND owner <> ", reader.owner.key());
-        for (kind, but) in [(SESSION_KEY, String::new()), (AGENT_KEY, agent_key(reader))] {
+        let [_, agent] = space_keys(reader);
+        for (kind, but) in [(SESSION_KEY, String::new()), (AGENT_KEY, agent)] {
             it.text(" AND (NOT starts_with(split_part(owner, '/', 2), ", kind.to_owned());
             it.text(") OR owner = ", but);
             it.sql.push(')');
@@ -107,10 +108,16 @@ impl Condition {
         self
     }
 
-    /// Only the newest of what others share, up to the bound, newest first.
-    pub(super) fn newest_shared(mut self) -> Self {
-        self.sql.push_str(&format!(" ORDER BY created_at DESC, id DESC, owner LIMIT {MAX_SHARED}"));
-        self
+    /// Those that are searched of what others share with a reader, newest first: a fair share of each owner.
+    pub(super) fn fair_share(reader: &Reader) -> Self {
+        let mut it = Self::shared(reader).in_use();
+        let [organisation, agent] = space_keys(reader);
+        let [before, after] = fair_share_sql("number", &it.sql);
+        // The condition stays for the rows themselves, so that they are read by the tenant's index.
+        it.text(&format!(" AND {before}"), organisation);
+        it.text(", ", agent);
+        it.sql.push_str(&after);
+        it
     }
 
     /// Restricts to memories that match a filter.

@@ -21,8 +21,6 @@ use memgate_text::index::Terms;
 pub(super) struct OwnerIndex {
     /// The haystack's generation when it was read.
     generation: i64,
-    /// When its oldest memory was made, where others share them: no older one is searched.
-    pub(super) oldest: i64,
     pub(super) documents: Documents,
 }
 
@@ -98,9 +96,9 @@ pub(super) async fn index_of(
     let rows = match haystack {
         Haystack::Owner(..) => transaction.query(DOCUMENTS, &[&key]).await?,
         Haystack::Shared(scope) => {
-            let condition = Condition::shared(&scope.reader).in_use().newest_shared();
+            let condition = Condition::fair_share(&scope.reader);
             let sql = format!(
-                "SELECT number, expires_at, type, project, agent, session, terms, id, created_at \
+                "SELECT number, expires_at, type, project, agent, session, terms, id \
                  FROM memories WHERE {}",
                 condition.sql
             );
@@ -128,11 +126,7 @@ pub(super) async fn index_of(
         let id = get::<&str>(row, 7, "id").unwrap_or_default();
         readable(unreadable, id, push(&mut reader, row, number, terms))?;
     }
-    let oldest = match rows.last().filter(|_| haystack.is_shared()) {
-        Some(last) => get(last, 8, "created_at")?,
-        None => i64::MAX,
-    };
-    let index = Arc::new(OwnerIndex { generation, oldest, documents: reader.finish() });
+    let index = Arc::new(OwnerIndex { generation, documents: reader.finish() });
     cache.indexes.put(&key, &index);
     Ok(index)
 }
@@ -142,7 +136,7 @@ async fn shared_rows(
     transaction: &Transaction,
     reader: &memory::Reader,
 ) -> Result<Vec<i64>, Fault> {
-    let condition = Condition::shared(reader).in_use().newest_shared();
+    let condition = Condition::fair_share(reader);
     let sql = format!("SELECT number FROM memories WHERE {}", condition.sql);
     let rows = transaction.query_once(&sql, &condition.parameters()).await?;
     rows.iter().map(|row| get(row, 0, "number")).collect()

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use futures_util::future::{try_join, try_join3};
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::Type;
 
 use crate::{
     MAX_LIMIT, UnreadableRows, dense,
@@ -15,7 +15,7 @@ use crate::{
             fault::Fault,
             transaction::{Parameter, Transaction},
         },
-        filter::{Condition, in_use},
+        filter::Condition,
         index::{OwnerIndex, generation, index_of},
         rows::{COLUMNS, anyones_memory, columns, get, memory, readable_row, stored, text::decode},
     },
@@ -56,8 +56,9 @@ pub(super) async fn retrieve(
             // Nothing else is asked where nothing is shared.
             let Some(generation) = generation(transaction, haystack).await? else { continue };
             let index = index_of(transaction, cache, unreadable, haystack, generation).await?;
+            let searched: Vec<i64> = index.documents.all().iter().map(|it| it.row).collect();
             let (cosines, allowed) = try_join(
-                cosines(transaction, haystack, search.vector.as_ref(), index.oldest),
+                cosines(transaction, haystack, search.vector.as_ref(), &searched),
                 allowed(transaction, haystack, search),
             )
             .await?;
@@ -65,7 +66,7 @@ pub(super) async fn retrieve(
         } else {
             let (generation, cosines, allowed) = try_join3(
                 generation(transaction, haystack),
-                cosines(transaction, haystack, search.vector.as_ref(), i64::MIN),
+                cosines(transaction, haystack, search.vector.as_ref(), &[]),
                 allowed(transaction, haystack, search),
             )
             .await?;
@@ -143,18 +144,16 @@ const SHARED_COSINES: &str = concat!(
          JOIN memories ON memories.owner = vectors.owner AND memories.number = vectors.memory \
          WHERE memories.tenant = $1 AND memories.visibility <> ",
     private!(),
-    " AND memories.",
-    in_use!(),
-    " AND memories.created_at >= $5 \
+    " AND memories.number IN (SELECT unnest($5::bigint[])) \
          AND vectors.space = (SELECT space FROM spaces WHERE name = $2) ORDER BY memory, part"
 );
 
-/// The best cosine of each of a haystack's memories; of those that others share, only from this time on.
+/// The best cosine of each of a haystack's memories; of what others share, only those with these numbers.
 async fn cosines(
     transaction: &Transaction,
     haystack: &Haystack<'_>,
     query: Option<&QueryVector>,
-    oldest: i64,
+    searched: &[i64],
 ) -> Result<Cosines, Fault> {
     let mut cosines = Cosines::new();
     let Some(QueryVector { space, values }) = query else { return Ok(cosines) };
@@ -171,9 +170,15 @@ async fn cosines(
         }
         Haystack::Shared(scope) => {
             let tenant = scope.reader.owner.tenant_key();
-            let parameters: [&(dyn ToSql + Sync); 5] =
-                [&tenant, &space, &values, &dimension, &oldest];
-            transaction.query(SHARED_COSINES, &parameters).await?
+            let parameters: [Parameter<'_>; 5] = [
+                (&tenant, Type::TEXT),
+                (&space, Type::TEXT),
+                (&values, Type::FLOAT4_ARRAY),
+                (&dimension, Type::INT4),
+                (&searched, Type::INT8_ARRAY),
+            ];
+            // Planned for as many numbers as there are.
+            transaction.query_once(SHARED_COSINES, &parameters).await?
         }
     };
     for row in rows {

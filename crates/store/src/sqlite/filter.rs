@@ -12,8 +12,8 @@ use rusqlite::{
 
 use crate::{
     micros::{micros, micros_up},
-    owner_documents::MAX_SHARED,
-    sql::{AGENT_KEY, SESSION_KEY, agent_key, column, operator, private, public},
+    owner_documents::{fair_share_sql, space_keys},
+    sql::{AGENT_KEY, SESSION_KEY, column, operator, private, public},
 };
 use memgate_core::memory::{
     Comparison, Filter, MemoryKind, MemoryType, Owner, Reader, ScopeQuery, Source, Status,
@@ -87,7 +87,8 @@ impl Condition {
         it.test(" AND owner < ", until);
         it.sql.push_str(concat!(" AND visibility <> ", private!()));
         it.test(" AND owner <> ", reader.owner.key());
-        for (kind, but) in [(SESSION_KEY, String::new()), (AGENT_KEY, agent_key(reader))] {
+        let [_, agent] = space_keys(reader);
+        for (kind, but) in [(SESSION_KEY, String::new()), (AGENT_KEY, agent)] {
             let length = kind.len();
             it.test(&format!(" AND (substr(owner, {space}, {length}) <> "), kind.to_owned());
             it.test(" OR owner = ", but);
@@ -137,10 +138,16 @@ impl Condition {
         self
     }
 
-    /// Only the newest of what others share, up to the bound, newest first.
-    pub(super) fn newest_shared(mut self) -> Self {
-        self.sql.push_str(&format!(" ORDER BY created_at DESC, id DESC, owner LIMIT {MAX_SHARED}"));
-        self
+    /// Those that are searched of what others share with a reader, newest first: a fair share of each owner.
+    pub(super) fn fair_share(reader: &Reader) -> Self {
+        let mut it = Self::shared(reader).in_use();
+        let [organisation, agent] = space_keys(reader);
+        let [before, after] = fair_share_sql("row", &it.sql);
+        it.sql.clear();
+        it.test(&before, organisation);
+        it.test(", ", agent);
+        it.sql.push_str(&after);
+        it
     }
 
     /// Restricts to memories that match a filter.

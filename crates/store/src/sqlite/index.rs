@@ -110,7 +110,7 @@ impl OwnerIndex {
                 vec![owner.key().into()],
             ),
             Haystack::Shared(scope) => {
-                let condition = Condition::shared(&scope.reader).in_use().newest_shared();
+                let condition = Condition::fair_share(&scope.reader);
                 (format!("{DOCUMENTS} WHERE {}", condition.sql), condition.values)
             }
         };

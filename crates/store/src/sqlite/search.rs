@@ -134,7 +134,7 @@ fn index_of(
 
 /// The rows in use that others share with a reader, newest first.
 fn shared_rows(connection: &Connection, reader: &Reader) -> rusqlite::Result<Vec<i64>> {
-    let Condition { sql, values, .. } = Condition::shared(reader).in_use().newest_shared();
+    let Condition { sql, values, .. } = Condition::fair_share(reader);
     let sql = format!("SELECT row FROM memories WHERE {sql}");
     let mut statement = connection.prepare_cached(&sql)?;
     statement.query_map(params_from_iter(values), |row| row.get(0))?.collect()
