@@ -19,7 +19,7 @@ use memgate_core::memory::{
 };
 
 /// Memories of one run per sequence of the other property tests.
-const MEMORIES: u32 = 8;
+const MEMORIES: u32 = 4;
 
 /// The ends of the calendar and of 1970, with and without parts of a microsecond, and times between them.
 fn times() -> impl Strategy<Value = Timestamp> {

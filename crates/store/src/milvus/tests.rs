@@ -22,6 +22,8 @@ static LITE: Mutex<()> = Mutex::const_new(());
 
 /// Random sequences for a server, which takes seconds for each; `cargo xtask test --long` plays more.
 const SEQUENCES: u32 = 12;
+/// Milvus Lite takes longer, and plays the first of them.
+const SEQUENCES_OF_LITE: u32 = 6;
 
 /// The address of a test server.
 fn server(variable: &str) -> String {
@@ -85,7 +87,7 @@ mod lite {
 
     conforms!(
         super::store("MEMGATE_TEST_MILVUS_LITE", &super::LITE),
-        super::SEQUENCES,
+        super::SEQUENCES_OF_LITE,
         ignore = "needs Milvus Lite: MEMGATE_TEST_MILVUS_LITE"
     );
 }

@@ -276,10 +276,9 @@ const AT_A_TIME: usize = 8;
 async fn whichever_answer_is_lost_the_same_memories_are_left() {
     let (expected, changes) = life(None).await;
     assert!(changes >= 15, "{changes}: {expected:#?}");
-    // After the lost answer the store refuses for a moment, or works.
-    let afters = [Mode::Refuses, Mode::Works];
-    let lost = afters.iter().flat_map(|&after| (0..changes).map(move |number| (number, after)));
-    let mut lives = futures_util::stream::iter(lost)
+    // After the lost answer the store refuses for a moment, or works, in turn.
+    let afters = [Mode::Refuses, Mode::Works].into_iter().cycle();
+    let mut lives = futures_util::stream::iter((0..changes).zip(afters))
         .map(|lost| async move { (lost, tokio::spawn(life(Some(lost))).await.unwrap().0) })
         .buffer_unordered(AT_A_TIME);
     while let Some((lost, left)) = lives.next().await {
