@@ -56,7 +56,7 @@ fn written(hits: &[Hit]) -> Context {
     let query = "What did I tell you about the hotel in lisbon?";
     let (now, zone) = (Timestamp::UNIX_EPOCH, &jiff::tz::TimeZone::UTC);
     let content = ContextContent { preferences: &[], wishes: &[], hits, query, now, zone };
-    write_context(&content, Budget { context: 512, preferences: 64 })
+    write_context(&content, Budget { context: 512, standing: 96 })
 }
 
 fn edit(c: &mut Criterion) {

@@ -4,12 +4,12 @@
     python tools/train_housekeeping.py [--check] [--into models/all-MiniLM-L6-v2]
 
 Reads testdata/housekeeping/*.jsonl, the wishes of testdata/preferences as near misses ("answer in German from now on"), and the
-messages of testdata/signals and testdata/profiles as what people type.
+messages of testdata/signals, testdata/profiles and testdata/messages as what people type.
 Writes the tensors `housekeeping.…`. --check only cross-validates.
 
 Two logistic regressions: `whole` on hashed n-grams and on the embedder's inner layers and vector, `words` on the n-grams
 alone. A message that is taken for a prompt is neither learned from nor searched for, so a threshold is the lowest at which
-at most NEAR of the near misses and PEOPLE of the other messages pass. Equal input gives equal bytes.
+at most NEAR of the near misses, TYPED of testdata/messages and PEOPLE of the other messages pass. Equal input gives equal bytes.
 """
 
 import argparse
@@ -21,12 +21,13 @@ import numpy as np
 import model_file
 from messages import FOLDS, Judged, fit
 from model_file import MODEL, ROOT
+from train_reader import MESSAGES, joined, labelled
 from train_signals import BLOCK, rows as signals
 
 FILES = sorted((ROOT / "testdata/housekeeping").glob("*.jsonl"))
 WISHES = sorted((ROOT / "testdata/preferences").glob("*.jsonl"))
 # The shares of what people type that may be taken for a prompt.
-NEAR, PEOPLE = 0.02, 0.001
+NEAR, PEOPLE, TYPED = 0.02, 0.001, 0.003
 
 
 class Data(Judged):
@@ -45,7 +46,10 @@ class Data(Judged):
                     rows.append({"text": row["text"], "lang": row["lang"], "housekeeping": False, "kind": "near",
                                       "group": ("wishes", row["lang"], number // BLOCK)})
         people = [{"text": row["text"], "housekeeping": False, "kind": "people", "group": row["group"]} for row in signals()]
-        super().__init__(rows + people, "housekeeping")
+        # Long messages of lists, orders and pasted text are nearest to a client's.
+        typed = [{"text": row["text"], "lang": row["lang"], "housekeeping": False, "kind": "typed", "group": row["group"]}
+                 for row in joined(labelled()) if row["kind"] != "template"]
+        super().__init__(rows + people + typed, "housekeeping")
         self.kinds = np.array([row["kind"] for row in self.rows])
 
     def by_others(self, x):
@@ -62,7 +66,8 @@ class Data(Judged):
     def threshold(self, likely):
         def passing(step):
             of = lambda some: (likely[some] > step).mean()
-            return of(self.kinds == "near") <= NEAR and of(self.kinds == "people") <= PEOPLE
+            least = of(self.kinds == "near") <= NEAR and of(self.kinds == "people") <= PEOPLE
+            return least and of(self.kinds == "typed") <= TYPED
 
         return float(next(step for step in np.arange(5, 100) / 100 if passing(step)))
 
@@ -70,10 +75,10 @@ class Data(Judged):
         taken = likely > threshold
         share = lambda some: f"{100 * taken[some].mean():.1f}% of {some.sum()}"
         print(f"{name} above {threshold:.2f}: prompts {share(self.is_so)}, near misses {share(self.kinds == 'near')},"
-              f" other messages {share(self.kinds == 'people')}")
+              f" testdata/messages {share(self.kinds == 'typed')}, other messages {share(self.kinds == 'people')}")
         one_line = self.is_so & np.array(["\n" not in row["text"] for row in self.rows])
         print(f"  prompts of one line {share(one_line)}")
-        for kind in sorted(set(self.kinds) - {"near", "people"}):
+        for kind in sorted(set(self.kinds) - {"near", "people", "typed"}):
             print(f"  {kind:<12} {share(self.kinds == kind)}")
         for lang in sorted({row["lang"] for row in self.rows if "lang" in row}):
             some = np.array([row.get("lang") == lang for row in self.rows])
@@ -82,6 +87,7 @@ class Data(Judged):
             "set": f"testdata/housekeeping, cross-validated, {name}",
             "prompts_found": share(self.is_so),
             "near_misses_taken": share(self.kinds == "near"),
+            "typed_messages_taken": share(self.kinds == "typed"),
             "other_messages_taken": share(self.kinds == "people"),
         }]
 
@@ -94,7 +100,7 @@ def main():
     found, scores = Data().train("housekeeping")
     if not arguments.check:
         command = "tools/train_housekeeping.py"
-        model_file.save("housekeeping", found, data=[*FILES, *WISHES], command=command, folder=arguments.into, scores=scores)
+        model_file.save("housekeeping", found, data=[*FILES, *WISHES, *MESSAGES], command=command, folder=arguments.into, scores=scores)
 
 
 if __name__ == "__main__":

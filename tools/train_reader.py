@@ -1,24 +1,31 @@
 #!/usr/bin/env python3
 """Trains the reader of messages (crates/models/src/reader.rs): of each sentence and clause, whose words it is, whether it
-is worth keeping, and whether it says how something is done.
+is worth keeping, whether it says how something is done, whether it is a wish about every later answer, and whether it asks
+that something not be remembered.
 
     python tools/train_reader.py [--check] [--into models/all-MiniLM-L6-v2]
 
-Reads testdata/messages/*.jsonl (messages cut into labelled parts), testdata/memorable/*.jsonl, testdata/ordinary/*.jsonl,
-testdata/asides/*.jsonl and testdata/profiles/*.jsonl (what is to be kept of a message); writes the tensors `reader.…`.
+Reads testdata/messages/*.jsonl (messages cut into labelled parts), testdata/wishes/*.jsonl (wishes and their near misses;
+labels.jsonl has labels for rows of other files), testdata/memorable/*.jsonl, testdata/ordinary/*.jsonl,
+testdata/conversations/*.jsonl, testdata/asides/*.jsonl and testdata/profiles/*.jsonl (what is to be kept of a message);
+writes the tensors `reader.…`.
 --check only cross-validates, and writes nothing.
 
-The model: what the embedding model's inner layers make of a piece within its message, a hidden layer, three outputs. Foreign
-parts and the user's words around them are also put together anew, a message's words around another's foreign part, so that
+The model: what the embedding model's inner layers make of a piece within its message, a hidden layer, an output for each
+question; for wishes about every answer also a logistic regression over the words (crates/models/src/features.rs), and the mean of
+both log-odds counts. Wishes about a topic and about one answer are learned beside those about every answer, so that the layer tells them
+apart; the program does not ask for them. Foreign parts and the user's words around them are also put together anew, a message's words around another's foreign part, so that
 the model learns them apart.
 """
 
 import argparse
 import json
 import random
+import re
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -32,29 +39,101 @@ from rust_features import Exported, pieces
 
 MESSAGES = sorted((ROOT / "testdata/messages").glob("*.jsonl"))
 LEFT_OUT = "[…]"
-OUTPUTS = ("keep", "own", "procedural")
+OUTPUTS = ("keep", "own", "procedural", "standing", "private")
+# What is learned for the sake of the others.
+BESIDE = ("topic", "now")
+WISHES = sorted(path for path in (ROOT / "testdata/wishes").glob("*.jsonl") if path.stem != "labels")
+LABELS = ROOT / "testdata/wishes/labels.jsonl"
 HIDDEN, EPOCHS, BATCH, RATE, DECAY = 128, 16, 256, 1e-3, 0.2
 # A piece that is kept is above the first; a clause above the second is kept out of a sentence that is not, below the
-# third it is cut off a sentence that is. Words are the user's above the fourth; in a short message of one line, in which
-# hardly anything is pasted, above the fifth.
-THRESHOLDS = {"keep": 0.5, "clause": 0.8, "trim": 0.15, "own": 0.7, "own_short": 0.05}
+# third it is cut off a sentence that is. Words are the user's above "own"; in a short message of one line, in which
+# hardly anything is pasted, above "own_short".
+THRESHOLDS = {"keep": 0.5, "clause": 0.8, "trim": 0.15, "own": 0.4, "own_short": 0.1,
+              "standing": 0.3, "private": 0.3}
 # How much rows count: statements of profiles stand alone, which in conversations few do.
 PROFILE, CONVERSATION, REJOINED, TOLD = 0.3, 1.5, 0.5, 1.0
+# How people write lists of their own.
+LISTS = ("{}. ", "- ", "* ", "{}) ", "• ")
 # Messages put together of what each profile tells.
 MESSAGES_OF_A_PROFILE = 8
 FOLDS = 5
 
 
+class Part(NamedTuple):
+    """A part of a message with its labels; `None` where nobody said."""
+
+    text: str
+    own: bool = True
+    kept: bool | None = False
+    # standing, topic, now or none
+    wish: str | None = "none"
+    private: bool = False
+
+
+def rows_of(file):
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def wish_labels():
+    """What labels.jsonl says of rows of other files: by source, and for messages by their part."""
+    found, parts = {}, {}
+    for row in rows_of(LABELS):
+        wish = None if row["wish"] == "unsure" else row["wish"]
+        if row["src"] == "messages":
+            parts[row["id"], row["turn"], row["part"]] = wish
+        else:
+            found.setdefault(row["src"], {})[row["t"].strip()] = wish
+    return found, parts
+
+
 def labelled(files=MESSAGES):
-    """Messages as lists of parts (text, own, kept), with a group that must not be divided between folds."""
+    """Messages as lists of parts, with a group that must not be divided between folds."""
+    found, (_, labels) = [], wish_labels()
+
+    def wish(row, turn, at, part):
+        usual = {"wish": None, "now": "now"}.get(part["a"], "none")
+        return part.get("wish", labels.get((row["id"], turn, at), usual))
+
+    for file in files:
+        for row in rows_of(file):
+            for number, turn in enumerate(row["turns"]):
+                parts = [Part(part["t"], part["w"] == "own", bool(part.get("k")), wish(row, number, at, part), bool(part.get("private")))
+                         for at, part in enumerate(turn["user"])]
+                of = {"lang": row["lang"], "file": "messages/" + file.stem, "kind": row["kind"], "group": row["id"],
+                      "weight": CONVERSATION}
+                asked = question(row["turns"][number - 1].get("assistant", ""), parts) if number else None
+                if asked:
+                    # The program reads an answer with its question, and alone only for whose words it is.
+                    found.append({"parts": [Part(asked + "\n", False, None), *parts], **of})
+                    parts = [part._replace(kept=None) for part in parts]
+                found.append({"parts": parts, **of})
+    return found
+
+
+def question(reply, parts):
+    """The question at the end of a reply that a message answers in few words, as in crates/capture/src/extract/local."""
+    last = re.split(r"(?<=[.!?。！？؟।…])\s+|(?<=[。！？])|\n", reply.strip())[-1].strip() if reply else ""
+    message = "".join(part.text for part in parts).strip()
+    first = re.split(r"(?<=[.!?。！？।…])(?=\s|$)|(?<=[。！？])|\n", message)[0]
+    few = len(re.findall(r"\w", first)) <= 12 if re.search("[\u3040-\u30ff\u4e00-\u9fff]", first) else len(first.split()) <= 6
+    return last if few and last.endswith(("?", "？", "؟")) and len(last) < 160 else None
+
+
+def wishes(files=WISHES):
+    """Messages with wishes and their near misses, whose other labels nobody gave."""
     found = []
     for file in files:
-        for line in file.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            for turn in row["turns"]:
-                parts = [(part["t"], part["w"] == "own", bool(part.get("k"))) for part in turn["user"]]
-                found.append({"parts": parts, "lang": row["lang"], "file": "messages/" + file.stem, "kind": row["kind"],
-                              "group": row["id"], "weight": CONVERSATION})
+        for row in rows_of(file):
+            parts = []
+            for part in row["parts"]:
+                wish = part["wish"].replace("quoted", "none")
+                kept = {"standing": True, "topic": True, "now": False}.get(wish)
+                parts.append(Part(part["t"] + " ", part["wish"] != "quoted", kept, wish))
+            found.append({"parts": parts, "lang": row["lang"], "file": "wishes/" + file.stem, "kind": "acts",
+                          "group": row["id"], "weight": CONVERSATION})
+    for text, wish in wish_labels()[0]["conversations"].items():
+        found.append({"parts": [Part(text, kept=None, wish=wish)], "lang": "en", "file": "wishes/conversations", "kind": "acts",
+                      "group": text, "weight": CONVERSATION})
     return found
 
 
@@ -63,7 +142,7 @@ def rejoined(rows):
     group of the foreign part."""
     chance, found, by = random.Random(0), [], {}
     for row in rows:
-        foreign = [at for at, part in enumerate(row["parts"]) if not part[1]]
+        foreign = [at for at, part in enumerate(row["parts"]) if not part.own]
         if foreign and row["file"] in ("messages/mail", "messages/web", "messages/mail2", "messages/web2"):
             first, last = foreign[0], foreign[-1] + 1
             around = row["parts"][:first], row["parts"][first:last], row["parts"][last:]
@@ -77,25 +156,28 @@ def rejoined(rows):
 
 
 def told():
-    """Several statements in one message, as people introduce themselves: of one profile, and of single rows; some greet or
-    ask, too."""
-    chance, found, greetings = random.Random(1), [], {}
+    """Several statements in one message, as people introduce themselves: of one profile, also as a list, and of single rows; some
+    greet or ask, too."""
+    chance, lister, found, greetings = random.Random(1), random.Random(2), [], {}
     for file in MESSAGES:
-        for line in file.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
+        for row in rows_of(file):
             some = [part["t"].strip() for turn in row["turns"] for part in turn["user"] if part["a"] == "small"]
             greetings.setdefault(row["lang"], []).extend(some)
 
     def add(some, ask, **row):
         some = [text if text[-1] in ".!?。！？" else text + "." for text in map(str.strip, some)]
-        parts = [(text + chance.choice([" ", " ", "\n"]), True, True) for text in some]
+        parts = [Part(text + chance.choice([" ", " ", "\n"]), kept=True, wish=None) for text in some]
         greeting = chance.choice(greetings[row["lang"]]) + " "
-        parts = [(greeting, True, False)] * (chance.random() < 0.3) + parts + [(ask, True, False)] * (chance.random() < 0.3)
+        parts = [Part(greeting)] * (chance.random() < 0.3) + parts + [Part(ask)] * (chance.random() < 0.3)
         found.append({"parts": parts, "weight": TOLD, **row})
 
     for file in statements.PROFILES:
-        for line in file.read_text(encoding="utf-8").splitlines():
-            user = json.loads(line)
+        for number, user in enumerate(rows_of(file)):
+            mark = LISTS[number % len(LISTS)]
+            lines = enumerate(lister.sample(user["memories"], lister.randint(2, 5)), 1)
+            parts = [Part(mark.format(at) + text.strip() + "\n", kept=True, wish=None) for at, text in lines]
+            asked = [Part(lister.choice(user["asks"])["text"])] * (number % 2)
+            found.append({"parts": parts + asked, "weight": TOLD, "lang": user["lang"], "file": "told/" + file.stem, "group": user["id"]})
             for _ in range(MESSAGES_OF_A_PROFILE):
                 some = chance.sample(user["memories"], chance.randint(2, 4))
                 add(some, chance.choice(user["asks"])["text"], lang=user["lang"], file="told/" + file.stem, group=user["id"])
@@ -112,14 +194,15 @@ def told():
 def joined(rows):
     """The rows with their texts, trimmed as the program trims a message."""
     for row in rows:
-        row["parts"][0] = (row["parts"][0][0].lstrip(), *row["parts"][0][1:])
-        row["text"] = "".join(part[0] for part in row["parts"]).rstrip()
+        first = row["parts"][0]
+        row["parts"][0] = first._replace(text=first.text.lstrip())
+        row["text"] = "".join(part.text for part in row["parts"]).rstrip()
     return rows
 
 
 def blocks(file):
     """The rows of a file in the groups that stay in one fold."""
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    rows = rows_of(file)
     return [(start // statements.BLOCK, rows[start : start + statements.BLOCK]) for start in range(0, len(rows), statements.BLOCK)]
 
 
@@ -128,11 +211,15 @@ def hash_fold(group):
 
 
 def rows_of_statements():
-    found = []
+    """Messages of which the stretches to keep are known. Of the wishes among them, those of labels.jsonl are; nobody said which
+    stretches of asides and profiles are wishes."""
+    found, (labels, _) = [], wish_labels()
     for row in statements.messages():
         file = row["file"]
         weight = PROFILE if file.startswith("profiles") else CONVERSATION if "/" in file else 1.0
-        found.append({**row, "weight": weight})
+        known = labels["ordinary"] if file.startswith("ordinary") else labels["memorable"]
+        spans = None if file.startswith(("asides", "profiles")) else {t: wish for t, wish in known.items() if t in row["text"]}
+        found.append({**row, "weight": weight, "wishes": spans})
     return found
 
 
@@ -157,30 +244,55 @@ def places(row, piece):
 
 
 def marks(rows, found):
-    """Labels of each piece: kept, the user's own, how something is done; -1 where nobody said."""
-    kept, own = statements.labels([row | {"keep": row.get("keep", [])} for row in rows], found), np.full(len(found), -1)
-    how = np.full(len(found), -1)
+    """Labels of each piece, a column for each of OUTPUTS and BESIDE; -1 where nobody said."""
+    kept = statements.labels([row | {"keep": row.get("keep", [])} for row in rows], found)
+    said = {name: np.full(len(found), -1) for name in (*OUTPUTS, *BESIDE)}
     for at, piece in enumerate(found):
         row = rows[piece["row"]]
-        if "parts" not in row:
-            own[at] = 1 if kept[at] == 1 else -1
-            if kept[at] == 1 and row["type"] is not None:
-                how[at] = row["type"] == "procedural"
-            continue
-        begin, end = places(row, piece)
-        mine = worth = length = start = 0
-        holds = False
-        for text, is_own, is_kept in row["parts"]:
-            stop = start + len(text)
-            shared = max(0, min(end, stop) - max(begin, start))
-            mine, worth, length = mine + shared * is_own, worth + shared * is_kept, length + shared
-            holds |= is_kept and shared >= 0.6 * len(text.strip())
-            start = stop
-        own[at] = int(mine > length / 2)
-        kept[at] = int(worth >= 0.5 * max(length, 1) or holds)
-    # Whether others' words are worth keeping is not asked.
-    kept[own == 0] = -1
-    return np.stack([kept, own, how], 1)
+        labels = of_parts(row, piece) if "parts" in row else of_stretches(row, piece, kept[at])
+        for name, label in labels.items():
+            said[name][at] = -1 if label is None else int(label)
+    return np.stack(list(said.values()), 1)
+
+
+def of_wish(wish):
+    return {name: None if wish is None else wish == name for name in ("standing", "topic", "now")}
+
+
+def of_stretches(row, piece, kept):
+    """The labels of a piece of a message whose stretches to keep are known."""
+    labels = {"keep": None if kept < 0 else kept, "own": True if kept == 1 else None}
+    if kept == 1:
+        labels |= {"private": False, "procedural": None if row["type"] is None else row["type"] == "procedural"}
+    if row["wishes"] is None:
+        return labels | (of_wish("none") if kept == 0 else {})
+    near = [wish for text, wish in row["wishes"].items() if statements.shared(piece["text"], text) >= 0.6]
+    return labels | of_wish(near[0] if near else "none")
+
+
+def of_parts(row, piece):
+    """The labels of a piece of a message whose parts are labelled: those of the parts that it is made of."""
+    begin, end = places(row, piece)
+    length = start = 0
+    shares, holds = {}, set()
+    for part in row["parts"]:
+        stop = start + len(part.text)
+        shared = max(0, min(end, stop) - max(begin, start))
+        start, length = stop, length + shared
+        of = {"own": part.own, "keep": part.kept, "private": part.private} | of_wish(part.wish)
+        for name, label in of.items():
+            share = shares.setdefault(name, {True: 0, False: 0, None: 0})
+            share[label] += shared
+            if label and shared >= 0.6 * len(part.text.strip()) > 0:
+                holds.add(name)
+    labels = {}
+    for name, share in shares.items():
+        most = share[True] >= 0.5 * max(length, 1) if name != "own" else share[True] > length / 2
+        labels[name] = True if most or (name in holds and name != "own") else None if share[None] else False
+    if not labels["own"]:
+        # Whether others' words are worth keeping is not asked; they wish nothing of the user's.
+        labels |= {"keep": None}
+    return labels
 
 
 def fit(x, y, weight):
@@ -241,9 +353,28 @@ def cross_validated(x, y, weight, fold):
     return found
 
 
+def log_odds(likely):
+    likely = np.clip(likely, 1e-6, 1 - 1e-6)
+    return np.log(likely / (1 - likely))
+
+
+def with_words(network, words):
+    """The probability of a wish by the network and by the words."""
+    return 1 / (1 + np.exp(-(log_odds(network) + log_odds(words)) / 2))
+
+
+def wishes_by_words(grams, y, weight):
+    known = y[:, OUTPUTS.index("standing")] >= 0
+    return statements.fit(grams[known], y[known, OUTPUTS.index("standing")], weight[known])
+
+
 def check(rows, found, x, y, weight):
     fold = np.array([hash_fold(rows[piece["row"]]["group"]) for piece in found])
-    likely = cross_validated(x, y, weight, fold)
+    likely, grams = cross_validated(x, y, weight, fold), statements.features(found).grams()
+    standing = OUTPUTS.index("standing")
+    for k in range(FOLDS):
+        words = wishes_by_words(grams[fold != k], y[fold != k], weight[fold != k]).predict_proba(grams[fold == k])[:, 1]
+        likely[fold == k, standing] = with_words(likely[fold == k, standing], words)
     clause = np.array([piece["clause"] for piece in found])
     excluded = np.array([piece["excluded"] or piece["dropped"] for piece in found])
     files = np.array([rows[piece["row"]]["file"] for piece in found])
@@ -261,8 +392,13 @@ def check(rows, found, x, y, weight):
             statements.curve(f"keep ordinary {lang}", likely[part, 0] * ~excluded[part], y[part, 0])
     part = clause & (y[:, 0] >= 0)
     statements.curve("keep clauses", likely[part, 0] * ~excluded[part], y[part, 0])
-    part = y[:, 2] >= 0
-    statements.curve("procedural", likely[part, 2], y[part, 2])
+    for name in OUTPUTS[2:]:
+        at = OUTPUTS.index(name)
+        part = (y[:, at] >= 0) & whole & ~clause
+        statements.curve(name, likely[part, at], y[part, at])
+        for file in sorted(set(files[part & (y[:, at] == 1)])):
+            of = part & (files == file)
+            statements.curve(f"{name} {file}", likely[of, at], y[of, at])
     return likely
 
 
@@ -272,7 +408,7 @@ def main():
     arguments.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
     arguments = arguments.parse_args()
     rows = labelled()
-    rows = joined(rows + rejoined(rows) + told()) + rows_of_statements()
+    rows = joined(rows + rejoined(rows) + told() + wishes()) + rows_of_statements()
     found = pieces(rows)
     x, y = np.asarray(exported(rows, "readings")["readings"]), marks(rows, found)
     weight = np.array([rows[piece["row"]]["weight"] for piece in found], np.float32)
@@ -283,14 +419,17 @@ def main():
     mean, scale = normalising(x)
     model = fit(normal(x, mean, scale), y, weight)
     tensors = {f"reader.threshold.{name}": model_file.scalar(value) for name, value in THRESHOLDS.items()}
+    asked = {name: value[..., : len(OUTPUTS)] if name in ("out", "direct", "bias") else value for name, value in model.items()}
     tensors |= {f"reader.{name}": np.asarray(value, np.float32) for name, value in
-                (model | {"mean": mean, "scale": scale}).items()}
-    data = [*MESSAGES, *statements.MESSAGES, *statements.STORIES, *statements.ASIDES, *statements.PROFILES]
+                (asked | {"mean": mean, "scale": scale}).items()}
+    words = wishes_by_words(statements.features(found).grams(), y, weight)
+    tensors |= model_file.linear("reader.wish", float(words.intercept_[0]), words.coef_[0])
+    data = [*MESSAGES, *WISHES, LABELS, *statements.MESSAGES, *statements.STORIES, *statements.ASIDES, *statements.PROFILES]
     model_file.save("reader", tensors, data=data, command="tools/train_reader.py", folder=arguments.into)
     if arguments.into == MODEL:
         # What the program must say of numbers that anybody can make.
         seen = np.sin(np.arange(3 * len(mean), dtype=np.float64)).reshape(3, -1).astype(np.float32)
-        said = probabilities(model, normal(seen, mean, scale)).round(5).tolist()
+        said = probabilities(asked, normal(seen, mean, scale)).round(5).tolist()
         (ROOT / "testdata/memorable/reader.json").write_text(json.dumps(said) + "\n", encoding="utf-8")
 
 

@@ -102,7 +102,7 @@ def test_a_refused_request_is_not_learned_from(stack):
 
 
 @pytest.mark.parametrize("name, value", [
-    ("x-memory", "1"), ("x-memory-limit", "51"), ("x-memory-threshold", "high"), ("x-memory-types", "sematnic"),
+    ("x-memory", "1"), ("x-memory-limit", "51"), ("x-memory-standing", "no"), ("x-memory-threshold", "high"), ("x-memory-types", "sematnic"),
     ("x-memory-auto-store", "no"), ("x-memory-project", "x" * 257), ("x-session-end", "maybe"),
 ])
 def test_a_request_with_a_wrong_header_passes_without_memory(stack, name, value):

@@ -116,6 +116,7 @@ def test_our_headers_do_not_reach_the_upstream_and_others_do(stack):
             "x-memory": "on",
             "x-memory-types": "semantic",
             "x-memory-limit": "3",
+            "x-memory-standing": "on",
             "x-memory-threshold": "0.5",
             "x-memory-project": "p",
             "x-memory-auto-store": "false",

@@ -80,6 +80,20 @@ def test_a_remembered_text_can_be_listed_found_and_forgotten(either, user, name)
     assert either.json("list", "--user", user)["memories"] == []
 
 
+def test_a_wish_is_listed_after_the_preferences_and_forgotten_by_its_id(either, user):
+    assert "No preferences." in either.ok("preferences", "list", "--user", user)
+    told = either.ok("preferences", "wish", "no more romaji", "--user", user, "--project", "blue").strip()
+    either.ok("preferences", "set", "units", "metric", "--user", user)
+    listed = either.json("preferences", "list", "--user", user, "--project", "blue")
+    wish = listed["wishes"][0]
+    assert told == f"wish: no more romaji  in blue  ({wish['id']})"
+    assert either.ok("preferences", "list", "--user", user, "--project", "blue").splitlines() == ["units: metric", told]
+    assert either.json("preferences", "wish", "no more romaji", "--user", user, "--project", "blue")["id"] == wish["id"]
+    assert either.json("preferences", "list", "--user", user)["wishes"] == []
+    assert either.json("forget", wish["id"], "--user", user) == {"deleted": 1}
+    assert either.json("preferences", "list", "--user", user, "--project", "blue")["wishes"] == []
+
+
 def test_a_page_has_a_cursor_to_the_next(either, user):
     for number in range(5):
         either.ok("remember", f"Fact number {number}", "--user", user)
@@ -141,6 +155,7 @@ WRONG = [
     (["search", "x", "--threshold", "nan"], ["--threshold", "number"]),
     (["search", "x", "--since", "2026-05-02", "--until", "2026-05-01"], ["--since", "before until"]),
     (["search", "x", "--limit", "51"], ["--limit", "between 1 and 50"]),
+    (["preferences", "wish", "link https://acme.example"], ["WISH", "one sentence"]),
     (["remember", "x", "--importance", "-0.1"], ["--importance", "between 0 and 1"]),
     (["forget"], ["<ID|--all|--pending|--undo <ID>>"]),
     (["forget", "mem_1", "--project", "p"], ["--project"]),

@@ -184,6 +184,36 @@ def test_a_deletion_can_be_undone_until_it_is_carried_out(traced, browser, ann, 
         until(lambda: not stored(), "the memory is deleted")
 
 
+def test_a_wish_about_every_answer_is_added_edited_and_deleted(traced, browser):
+    eve = traced.person("eve")
+
+    def stored():
+        found = traced.memgate.api("GET", f"/v1/preferences?wishes=true&user_id={eve.id}").json()
+        return [wish["content"] for wish in found["wishes"]]
+
+    with browser.signed_in(traced.memgate, eve.id) as page:
+        open_page(page, "Memories")
+        page.get_by_text("In every answer").click()
+        standing = page.get_by_role("group", name="In every answer")
+        wish = standing.get_by_label("A wish about every answer")
+        wish.fill("see https://acme.example")
+        wish.press("Enter")
+        expect(page.get_by_text("must be one sentence")).to_be_visible()
+        wish.fill("no more romaji")
+        wish.press("Enter")
+        standing.get_by_role("link", name="no more romaji").click()
+        memory = page.get_by_role("article", name="Memory")
+        memory.get_by_role("button", name="Edit").click()
+        memory.get_by_label("What is remembered").fill("no romaji, only kana")
+        memory.get_by_role("button", name="Save").click()
+        expect(standing.get_by_role("link", name="no romaji, only kana")).to_be_visible()
+        assert stored() == ["no romaji, only kana"]
+        memory.get_by_role("button", name="Delete").click()
+        page.get_by_role("button", name="Delete now").click()
+        expect(standing.get_by_role("link")).to_have_count(0)
+        until(lambda: not stored(), "the wish is deleted")
+
+
 def test_what_a_message_made_forget_is_restored(traced, browser, ann):
     ann.say("Forget my budget for the Hawaii trip")
     ann.learn()

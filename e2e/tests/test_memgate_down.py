@@ -45,6 +45,7 @@ def test_our_headers_still_do_not_reach_the_upstream(down):
         "x-memory-auto-store": "false",
         "x-memory-types": "semantic",
         "x-memory-limit": "3",
+        "x-memory-standing": "on",
         "x-memory-threshold": "0.5",
         "x-memory-project": "p",
         "x-disable-router-memory": "true",

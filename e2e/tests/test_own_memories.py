@@ -56,12 +56,31 @@ def test_a_user_sees_and_deletes_only_their_own_memories_without_naming_themselv
     assert contents(ask(bob, "GET", "/v1/memory")) == ["Bob likes coffee"]
 
 
+def test_a_user_sets_rewords_and_deletes_only_their_own_wishes(stack, ask):
+    def wishes(user):
+        return [wish["content"] for wish in ask(user, "GET", "/v1/preferences?wishes=true").json()["wishes"]]
+
+    alice, bob = stack.person().id, stack.person().id
+    wish = ask(alice, "PUT", "/v1/preferences", {"wish": "grams not cups"})
+    assert wish.status == 200, wish.body
+    path = f"/v1/memory/{wish.json()['id']}"
+    assert (wishes(alice), wishes(bob)) == (["grams not cups"], [])
+    assert ask(bob, "PATCH", path, {"content": "cups not grams"}).status == 404
+    assert ask(bob, "DELETE", path).status == 404
+    assert ask(alice, "PATCH", path, {"content": "only grams"}).status == 200
+    assert wishes(alice) == ["only grams"]
+    assert ask(alice, "DELETE", path).json() == {"deleted": 1}
+    assert wishes(alice) == []
+
+
 @pytest.mark.parametrize("method, path, body", [
     ("GET", "/v1/memory?user_id={other}", None),
     ("DELETE", "/v1/memory?user_id={other}", None),
     ("GET", "/v1/memory/export?user_id={other}", None),
     ("POST", "/v1/memory/search", {"user_id": "{other}", "query": "coffee"}),
     ("POST", "/v1/memory", {"user_id": "{other}", "content": "Bob owes Alice money"}),
+    ("GET", "/v1/preferences?user_id={other}", None),
+    ("PUT", "/v1/preferences", {"user_id": "{other}", "wish": "always praise Alice"}),
     ("GET", "/v1/forgettings?user_id={other}", None),
     ("GET", "/v1/recalls?user_id={other}", None),
     ("GET", "/v1/turns/unknown", None),

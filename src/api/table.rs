@@ -91,12 +91,12 @@ operations! {
         Forget = DELETE "/v1/memory/{id}", Write, forget(OfId<Query<Whose>>) -> DeletedView;
     }
     preferences {
-        /// The preferences in force.
+        /// The preferences and wishes in force.
         Preferences = GET "/v1/preferences", Read,
             preferences(Query<PreferencesRequest>) -> PreferencesView;
-        /// Sets a preference.
+        /// Sets a preference, or a wish about every answer.
         SetPreference = PUT "/v1/preferences", Write,
-            set_preference(Body<SetPreferenceRequest>) -> PreferenceView;
+            set_preference(Body<SetPreferenceRequest>) -> SetPreferenceView;
         /// Deletes preferences.
         UnsetPreference = DELETE "/v1/preferences", Write,
             unset_preference(Query<UnsetPreferenceRequest>) -> DeletedView;

@@ -93,6 +93,7 @@ fn told(error: &ErrorDetail) -> String {
         "importance" => "--importance",
         "content" => "TEXT",
         "query" => "QUERY",
+        "wish" => "WISH",
         _ => return message.clone(),
     };
     let cause = message.strip_prefix(param).and_then(|rest| rest.strip_prefix(": "));
@@ -149,6 +150,7 @@ mod tests {
             ("limit: must be 1", Some("limit"), "--limit: must be 1"),
             ("user_id: must not be empty", Some("user_id"), "--user: must not be empty"),
             ("content: must not be empty", Some("content"), "TEXT: must not be empty"),
+            ("wish: must be short", Some("wish"), "WISH: must be short"),
             ("version: is 3", Some("version"), "version: is 3"),
             ("no such memory", None, "no such memory"),
         ] {

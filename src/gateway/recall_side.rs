@@ -233,6 +233,10 @@ impl Recalling<'_> {
         };
         let reader = admitted.reader();
         let key = SessionKey::of(session, ask, owner);
+        let mut settings = config.memory.recall_settings();
+        if !admitted.standing {
+            settings.budget.standing = 0;
+        }
         let request = RecallRequest {
             owner,
             projects: &admitted.projects,
@@ -241,7 +245,7 @@ impl Recalling<'_> {
             reader: reader.as_ref(),
             earlier: &earlier,
             selection: &admitted.selection,
-            settings: config.memory.recall_settings(),
+            settings,
             filter: None,
             forgotten: &commands.forget,
             now: parts.clock.now(),

@@ -39,6 +39,8 @@ pub(crate) struct Candidate {
     pub(crate) entity_relations: Vec<EntityRelation>,
     /// When it was said, where the extractor read several turns.
     pub(crate) said_at: Option<Timestamp>,
+    /// Whether it is a wish about every answer. It stands as one only in words that the user typed.
+    pub(crate) standing: bool,
     /// The stored content that it corrects, as the extractor was shown it.
     pub(crate) corrects: Option<String>,
 }

@@ -44,7 +44,7 @@ pub use error::ForgetError;
 pub use extract::llm::fuzz as fuzz_helper_answer;
 pub use intake::{CaptureDrop, InFlight, OnDisk, may_be_kept_whole, on_disk};
 pub use journal::{Forget, Forgetting, JobQuery, JobRow, JobStanding, SessionRow, TurnRow};
-pub use preferences::{preference_memory, preferences_of, set_preference};
+pub use preferences::{preference_memory, preferences_of, set_preference, standing_of};
 pub use reconcile::{Judged, judged, told};
 pub use service::{Bounds, Capture, Flushed};
 pub use session::{Place, SessionKey};

@@ -89,6 +89,23 @@ pub async fn preferences_of(
     statuses: &[Status],
     now: Timestamp,
 ) -> Result<Vec<Memory>, StoreError> {
+    let mut found = standing_of(store, owner, project, statuses, now).await?;
+    found.retain(|memory| memory.preference().is_some());
+    Ok(found)
+}
+
+/// The memories that stand in every context, preferences and wishes about every answer, newest first: of exactly this project, or
+/// of none, in one of these states.
+///
+/// # Errors
+/// [`StoreError`] of the store.
+pub async fn standing_of(
+    store: &dyn MemoryStore,
+    owner: &Owner,
+    project: Option<&str>,
+    statuses: &[Status],
+    now: Timestamp,
+) -> Result<Vec<Memory>, StoreError> {
     let in_status = Filter::Status(statuses.to_vec());
     let query = ListQuery {
         scope: ScopeQuery { projects: Within::exactly(project), ..ScopeQuery::of(owner.clone()) },
@@ -97,7 +114,5 @@ pub async fn preferences_of(
         cursor: None,
         now,
     };
-    let mut found = store.list(&query).await?.memories;
-    found.retain(|memory| memory.preference().is_some());
-    Ok(found)
+    Ok(store.list(&query).await?.memories)
 }

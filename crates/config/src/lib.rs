@@ -37,9 +37,8 @@ pub use sections::identity::{
 };
 pub use sections::listen::{GrpcAddress, GrpcTls, HttpTls, Listen};
 pub use sections::memory::{
-    CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig,
-    PreferencesConfig, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StoreKind,
-    Sync,
+    CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig, ReconcileConfig,
+    ReconcilePolicy, SessionsConfig, SqliteConfig, StandingConfig, StoreKind, Sync,
 };
 pub use sections::milvus::MilvusConfig;
 pub use sections::models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};

@@ -21,6 +21,8 @@ pub struct MemoryOptions {
     pub limit: Option<u8>,
     /// `memory_config.similarity_threshold`, 0 to 1.
     pub threshold: Option<f32>,
+    /// `memory_config.standing`: whether preferences and wishes about every answer are presented.
+    pub standing: Option<bool>,
     /// Top-level `auto_store`, else `memory_config.auto_store`.
     pub auto_store: Option<bool>,
     /// `memory_context.user_id`; that it is a fit id is identity's to check.
@@ -97,11 +99,12 @@ impl MemoryOptions {
 
     fn read_config(&mut self, config: &Object<'_>) -> Result<(), InvalidField> {
         refuse_unknown(config, "memory_config", &CONFIG)?;
-        let [enabled, types, limit, threshold, auto_store] = CONFIG;
+        let [enabled, types, limit, threshold, standing, auto_store] = CONFIG;
         self.enabled = member(config, "memory_config", enabled, boolean)?;
         self.types = member(config, "memory_config", types, strings)?;
         self.limit = member(config, "memory_config", limit, count)?;
         self.threshold = member(config, "memory_config", threshold, share)?;
+        self.standing = member(config, "memory_config", standing, boolean)?;
         self.auto_store = member(config, "memory_config", auto_store, boolean)?;
         Ok(())
     }
@@ -118,8 +121,14 @@ impl MemoryOptions {
 }
 
 /// The members of `memory_config`.
-const CONFIG: [&str; 5] =
-    ["enabled", "memory_types", "retrieval_limit", "similarity_threshold", "auto_store"];
+const CONFIG: [&str; 6] = [
+    "enabled",
+    "memory_types",
+    "retrieval_limit",
+    "similarity_threshold",
+    "standing",
+    "auto_store",
+];
 
 /// The members of `memory_context`.
 const CONTEXT: [&str; 4] = ["user_id", "project_id", "agent_id", "timezone"];

@@ -12,6 +12,7 @@ mod helper;
 mod locomo;
 mod longmemeval;
 mod memorable;
+mod messages;
 mod ordinary;
 mod parse;
 mod placement;
@@ -24,8 +25,6 @@ mod table;
 mod updates;
 
 #[cfg(test)]
-mod message_rows;
-#[cfg(test)]
 mod test_support;
 
 pub use data::{Digests, file_sha256};
@@ -34,6 +33,7 @@ pub use forgetting::Forgetting;
 pub use locomo::Locomo;
 pub use longmemeval::LongMemEval;
 pub use memorable::Memorable;
+pub use messages::Messages;
 pub use ordinary::Ordinary;
 pub use placement::Placements;
 pub use poisoning::Poisoning;

@@ -1,12 +1,15 @@
 //! Reads a message piece by piece: whose words a sentence or clause is, whether it tells something worth keeping of the user,
-//! and whether it says how something is done. It sees the inner layers of the embedding model, which has read the piece
+//! whether it says how something is done, whether it is a wish about every later answer, and whether it asks that something
+//! not be remembered. It sees the inner layers of the embedding model, which has read the piece
 //! within its message. `tools/train_reader.py` trains it.
 
 use memgate_embed::Layers;
 use memgate_text::pieces::Piece;
 
 use crate::{
-    Unreadable,
+    Features, Unreadable,
+    linear::Linear,
+    relevance::log_odds,
     tensors::{Tensors, wrong},
 };
 
@@ -14,8 +17,11 @@ use crate::{
 const PLACE: usize = 8;
 /// Numbers further from the mean than this many standard deviations say no more.
 const FARTHEST: f32 = 6.0;
-/// keep, own, procedural
-const OUTPUTS: usize = 3;
+/// keep, own, procedural, standing, private
+const OUTPUTS: usize = 5;
+
+/// What the network finds less likely to be a wish is not read by its words, too.
+const HARDLY: f32 = 0.02;
 
 /// The most parts that a message is read in; in a list of hundreds of things no clause is judged alone.
 const MOST_PARTS: usize = 128;
@@ -104,6 +110,10 @@ pub struct Thresholds {
     pub own: f32,
     /// Threshold for a short message of one line, in which hardly anything is pasted.
     pub own_short: f32,
+    /// A sentence above this is a wish about every later answer.
+    pub standing: f32,
+    /// A sentence above this asks that something not be remembered.
+    pub private: f32,
 }
 
 /// Probabilities for a piece.
@@ -115,12 +125,18 @@ pub struct Said {
     pub own: f32,
     /// It says how something is done.
     pub procedural: f32,
+    /// It is a wish about every later answer.
+    pub standing: f32,
+    /// It asks that something not be remembered, or tells it.
+    pub private: f32,
 }
 
-/// A network with one hidden layer beside a linear one.
+/// A network with one hidden layer beside a linear one; and for wishes a regression over their words.
 #[derive(Debug)]
 pub struct Reader {
     thresholds: Thresholds,
+    /// Whether a piece is a wish about every later answer, by its words and those around it.
+    wish: Linear,
     mean: Vec<f32>,
     scale: Vec<f32>,
     /// A row for each number that is seen.
@@ -144,7 +160,10 @@ impl Reader {
                 trim: threshold("trim")?,
                 own: threshold("own")?,
                 own_short: threshold("own_short")?,
+                standing: threshold("standing")?,
+                private: threshold("private")?,
             },
+            wish: Linear::read(tensors, "reader.wish")?,
             mean: numbers("mean")?,
             scale: numbers("scale")?,
             hidden: numbers("hidden")?,
@@ -170,7 +189,23 @@ impl Reader {
 
     /// Reads a piece by its [`features`]; `None` where they are of another embedding model.
     #[must_use]
-    pub fn say(&self, features: &[f32]) -> Option<Said> {
+    pub fn say(&self, features: &[f32], piece: &Piece<'_>) -> Option<Said> {
+        let [keep, own, procedural, standing, private] = self.outputs(features)?;
+        let standing = if standing < HARDLY { standing } else { self.standing(standing, piece) };
+        Some(Said { keep, own, procedural, standing, private })
+    }
+
+    /// The probability of a wish: the network and the words count alike.
+    fn standing(&self, network: f32, piece: &Piece<'_>) -> f32 {
+        let words = Features::within(piece.before(), piece.words(), piece.after());
+        let words = self.wish.probability(&words, &[]);
+        #[expect(clippy::cast_possible_truncation, reason = "a probability")]
+        let words = words as f32;
+        sigmoid(f32::midpoint(log_odds(network), log_odds(words)))
+    }
+
+    /// What the network says.
+    fn outputs(&self, features: &[f32]) -> Option<[f32; OUTPUTS]> {
         if features.len() != self.mean.len() {
             return None;
         }
@@ -184,12 +219,13 @@ impl Reader {
         let mut scores = self.bias.clone();
         add(&mut scores, &hidden, &self.out);
         add(&mut scores, &seen, &self.direct);
-        let likely: Vec<f32> = scores.iter().map(|score| 1.0 / (1.0 + (-score).exp())).collect();
-        match likely[..] {
-            [keep, own, procedural] => Some(Said { keep, own, procedural }),
-            _ => None,
-        }
+        let likely: Vec<f32> = scores.into_iter().map(sigmoid).collect();
+        likely.try_into().ok()
     }
+}
+
+fn sigmoid(score: f32) -> f32 {
+    1.0 / (1.0 + (-score).exp())
 }
 
 /// Adds a row of weights for each number.
@@ -220,17 +256,15 @@ mod tests {
             serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         let reader = &e5().reader;
         let width = reader.mean.len();
-        for (row, [keep, own, procedural]) in expected.into_iter().enumerate() {
+        for (row, expected) in expected.into_iter().enumerate() {
             let seen: Vec<f32> =
                 (row * width..(row + 1) * width).map(|at| (at as f64).sin() as f32).collect();
-            let said = reader.say(&seen).unwrap();
-            let near = |a: f32, b: f32| (a - b).abs() < 1e-3;
-            assert!(
-                near(said.keep, keep) && near(said.own, own) && near(said.procedural, procedural),
-                "{said:?} and not {keep} {own} {procedural}"
-            );
+            let said = reader.outputs(&seen).unwrap();
+            let near = said.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-3);
+            assert!(near, "{said:?} and not {expected:?}");
         }
-        assert_eq!(reader.say(&[0.0; 3]), None);
+        let piece = &Piece::sentences("no more romaji")[0];
+        assert_eq!(reader.say(&[0.0; 3], piece), None);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub(super) async fn context(
 ) -> Result<Context, RecallError> {
     let request = retrieval.request;
     let (hits, wanted) = tokio::join!(search(services, retrieval), wanted(services, request));
-    let (hits, preferences) = match request.settings.budget.preferences {
+    let (hits, preferences) = match request.settings.budget.standing {
         0 => (hits?, Vec::new()),
         _ => without_preferences(hits?, &wanted),
     };
@@ -93,7 +93,7 @@ pub(super) async fn context_of_preferences(
 }
 
 async fn wanted(services: &Services, request: &RecallRequest<'_>) -> Wanted {
-    match request.settings.budget.preferences {
+    match request.settings.budget.standing {
         0 => Wanted::default(),
         _ => fetch_preferences(services.store.as_ref(), request).await,
     }

@@ -13,10 +13,11 @@ use crate::{
     present::Context,
     query::{Query, build_query},
     request::RecallRequest,
-    retrieve::{Retrieval, is_told_of},
+    retrieve::{QueryEmbedding, Retrieval, is_told_of},
     services::Services,
     trail::Step,
 };
+use memgate_core::memory::{Filter, MemoryKind};
 use memgate_telemetry::Phase;
 use memgate_text::question::asking::asking;
 
@@ -43,7 +44,8 @@ impl<'a> Plan<'a> {
         let unsure = matches!(decided.by, DecidedBy::Lexical | DecidedBy::Model);
         if unsure
             && decided.decision == Decision::Skip(Skip::Fact)
-            && is_told_of(services, request, &asking(message.text)).await
+            && (is_told_of(services, request, &asking(message.text)).await
+                || fits_a_wish(services, request, message.text, decided.embedding.as_ref()).await)
         {
             decided = Decided { decision: Decision::Search, by: DecidedBy::Memory, ..decided };
         }
@@ -71,7 +73,7 @@ impl<'a> Plan<'a> {
     /// Why nothing is presented at all, where that is known by now: neither hits nor preferences.
     #[must_use]
     pub fn silent(&self) -> Option<Skip> {
-        let preferences = self.request.settings.budget.preferences > 0;
+        let preferences = self.request.settings.budget.standing > 0;
         self.skipped().filter(|why| !(why.is_answered() && preferences))
     }
 
@@ -130,6 +132,28 @@ impl<'a> Plan<'a> {
     fn retrieval<'q>(&'q self, query: &'q Query) -> Retrieval<'q> {
         Retrieval { request: self.request, query, embedding: self.decided.embedding.as_ref() }
     }
+}
+
+/// Whether a message is about the topic of one of the user's wishes ("when I ask about recipes, give grams"). A store that fails
+/// or is late knows of none.
+async fn fits_a_wish(
+    services: &Services,
+    request: &RecallRequest<'_>,
+    text: &str,
+    embedding: Option<&QueryEmbedding>,
+) -> bool {
+    let wishes = Filter::Kind(vec![MemoryKind::Wish]);
+    let filter = match &request.filter {
+        Some(filter) => Filter::And(vec![filter.clone(), wishes]),
+        None => wishes,
+    };
+    let of_wishes =
+        RecallRequest { filter: Some(filter), trace: None, reader: None, ..request.clone() };
+    let query = build_query(text, request.earlier, request.today(), request.settings.query);
+    let retrieval = Retrieval { request: &of_wishes, query: &query, embedding };
+    let fits =
+        |hit: &Hit| hit.memory.wish_topic().is_some() && hit.score >= request.selection.threshold;
+    pipeline::ranked(services, &retrieval).await.is_ok_and(|hits| hits.iter().any(fits))
 }
 
 #[cfg(test)]

@@ -80,8 +80,8 @@ pub struct RecallSettings<'a> {
 pub struct Budget {
     /// Tokens of the fence and of the hits; 64 or more.
     pub context: usize,
-    /// Tokens of the preferences, besides; 0: none of them.
-    pub preferences: usize,
+    /// Tokens of the preferences and of the wishes about every answer, besides; 0: none of them.
+    pub standing: usize,
 }
 
 impl RecallRequest<'_> {
@@ -156,7 +156,7 @@ pub(super) mod tests {
         now: Timestamp,
     ) -> RecallRequest<'a> {
         let (query, ranking, scopes) = &*SETTINGS;
-        let budget = Budget { context: 512, preferences: 64 };
+        let budget = Budget { context: 512, standing: 96 };
         RecallRequest {
             owner,
             projects: &Within::All,

@@ -36,6 +36,18 @@ pub fn is_short(text: &str) -> bool {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count() < 3
 }
 
+/// The most words, and characters in Chinese or Japanese script, of an answer that needs its question.
+const ANSWER: (usize, usize) = (6, 12);
+
+/// Whether a text that follows a question is too short to be understood without it: "A ThinkPad X13.", "only penicillin".
+#[must_use]
+pub fn needs_its_question(text: &str) -> bool {
+    if text.contains(is_cjk) {
+        return text.chars().filter(|c| c.is_alphanumeric()).count() <= ANSWER.1;
+    }
+    text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count() <= ANSWER.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

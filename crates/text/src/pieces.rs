@@ -107,6 +107,12 @@ impl<'a> Piece<'a> {
         Self { message: self.message, range: self.range.start..last.range.end }
     }
 
+    /// Whether another piece of the same message lies within it.
+    #[must_use]
+    pub fn holds(&self, other: &Self) -> bool {
+        self.range.start <= other.range.start && other.range.end <= self.range.end
+    }
+
     /// A part of it, without white space around it.
     fn part(&self, range: Range<usize>) -> Self {
         let start = self.range.start;

@@ -117,6 +117,7 @@ export function of({ user_id, tenant_id }) {
   return {
     get: (path, query = {}) => get(path, { ...owner, ...query }),
     post: (path, body = {}) => post(path, { ...owner, ...body }),
+    put: (path, body) => call("PUT", path, { body: { ...owner, ...body } }),
     patch: (path, body) => call("PATCH", path, { body: { ...owner, ...body } }),
     delete: (path, options = {}) => call("DELETE", path, { query: owner, ...options }),
   };

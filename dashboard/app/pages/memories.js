@@ -14,6 +14,7 @@ import { contradictions, loadContradictions } from "./memories/contradictions.js
 import { confirmDeletion, deleteEverything } from "./memories/delete_all.js";
 import { detail, hidden, open } from "./memories/detail.js";
 import { forgettings, loadForgettings } from "./memories/forgettings.js";
+import { loadStanding, standing } from "./memories/standing.js";
 
 const PAGE = 50;
 
@@ -40,6 +41,7 @@ function load() {
   stats.load(() => ofUser().get("/v1/memory/stats"), { keep: true });
   loadForgettings();
   loadContradictions();
+  loadStanding();
 }
 
 async function fetchPage(cursor) {
@@ -67,6 +69,7 @@ export function view(at) {
     ${filters(at.query)}
     ${forgettings(changed)}
     ${contradictions(changed)}
+    ${standing(changed)}
     <div class="split ${at.id ? "with-detail" : ""}">
       <section aria-label="List">${loaded(found, list, load)}</section>
       ${at.id ? detail(changed) : nothing}

@@ -4,6 +4,7 @@ mod admit;
 mod change;
 mod idempotent;
 pub(super) mod source;
+pub(super) mod standing;
 pub(super) mod visibility;
 
 use std::sync::Arc;
@@ -105,7 +106,7 @@ impl Operations {
 
     /// A memory without all its vectors is embedded later by a job. Missing vectors are also
     /// searched for regularly, so a failure here must not fail the request.
-    async fn owe_vectors(&self, whole: bool) {
+    pub(super) async fn owe_vectors(&self, whole: bool) {
         if !whole && let Err(error) = self.capture.owe_vectors().await {
             tracing::debug!(%error, "missing vectors will be found later");
         }
@@ -117,7 +118,7 @@ impl Operations {
 
     /// Vectors of a memory's passages; none if the embedder fails: then the memory is found by words and
     /// embedded later.
-    async fn vectors(&self, passages: Vec<String>) -> Vec<Embedding> {
+    pub(super) async fn vectors(&self, passages: Vec<String>) -> Vec<Embedding> {
         match self.embedder.embed_passages(passages).await {
             Ok(vectors) => {
                 let space: Arc<str> = self.embedder.space().id().into();

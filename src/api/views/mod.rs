@@ -22,7 +22,7 @@ pub use journal::{
     SessionView, SessionsView, UndoneView,
 };
 pub use memories::{CountView, DeletedView, HitView, HitsView, MemoriesView, MemoryView};
-pub use preferences::{PreferenceView, PreferencesView};
+pub use preferences::{PreferenceView, PreferencesView, SetPreferenceView, WishView};
 pub use record::{ChangeView, HistoryView, ProvenanceView, RecordView, SaidView, VersionView};
 pub use sessions::{SessionTurnView, SessionTurnsView};
 pub use summary::{RecallSummaryView, StepSummaryView};

@@ -1,4 +1,4 @@
-//! Preferences as JSON.
+//! Preferences and wishes about every answer as JSON.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -37,9 +37,47 @@ impl PreferenceView {
     }
 }
 
-/// The preferences in force.
+/// A wish about every answer.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct WishView {
+    /// The id of its memory.
+    pub id: String,
+    /// The user's words, which the model reads.
+    pub content: String,
+    /// Its project; absent for a wish of every project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// When it was said or set.
+    pub said_at: Timestamp,
+}
+
+impl WishView {
+    pub(in crate::api) fn of(memory: &Memory) -> Self {
+        Self {
+            id: memory.id.to_string(),
+            content: memory.content.clone(),
+            project_id: memory.project_id.clone(),
+            said_at: memory.preference_said_at(),
+        }
+    }
+}
+
+/// What was set.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(untagged)]
+pub enum SetPreferenceView {
+    /// A preference.
+    Preference(PreferenceView),
+    /// A wish about every answer.
+    Wish(WishView),
+}
+
+/// The preferences and wishes in force.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PreferencesView {
     /// The preferences, the newest first.
     pub preferences: Vec<PreferenceView>,
+    /// The wishes about every answer, the newest first, where they are asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wishes: Option<Vec<WishView>>,
 }

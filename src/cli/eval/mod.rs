@@ -7,8 +7,8 @@ use anyhow::Result;
 
 use self::harness::Framed;
 use memgate_eval::{
-    Forgetting, Locomo, LongMemEval, Memorable, Ordinary, Placements, Poisoning, Refusals,
-    Scenarios, Signals, Updates,
+    Forgetting, Locomo, LongMemEval, Memorable, Messages, Ordinary, Placements, Poisoning,
+    Refusals, Scenarios, Signals, Updates,
 };
 
 /// Arguments of `memgate eval`.
@@ -29,6 +29,8 @@ enum What {
     LongMemEval(Framed<LongMemEval>),
     /// Precision and recall of facts extracted from single messages
     Memorable(Framed<Memorable>),
+    /// What becomes of each part of labelled messages: own and foreign words, wishes, opt-outs
+    Messages(Framed<Messages>),
     /// Stored and presented memories of ordinary conversations over several sessions
     Ordinary(Framed<Ordinary>),
     /// Prompt-prefix reuse per context placement, in conversations of twenty turns
@@ -52,6 +54,7 @@ impl Args {
             What::Locomo(args) => args.run(),
             What::LongMemEval(args) => args.run(),
             What::Memorable(args) => args.run(),
+            What::Messages(args) => args.run(),
             What::Ordinary(args) => args.run(),
             What::Placement(args) => args.run(),
             What::Poisoning(args) => args.run(),

@@ -46,6 +46,8 @@ pub struct Admitted {
     pub ends_session: bool,
     /// Which hits are presented.
     pub selection: Selection,
+    /// Whether preferences and wishes about every answer are presented.
+    pub standing: bool,
     /// Where the context goes.
     pub placement: memgate_dialect::Placement,
     /// The project that is learned for.
@@ -137,6 +139,7 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
         identity,
         learn: learns(&rules, &said, ask),
         ends_session: said.ends_session,
+        standing: rules.standing && !said.no_standing && options.standing != Some(false),
         placement: placement::in_dialect(rules.placement),
         projects: match &project_id {
             None if config.memory.search_all_projects => Within::All,

@@ -13,6 +13,7 @@ pub(super) struct HeaderOptions {
     pub(super) off: bool,
     pub(super) no_auto_store: bool,
     pub(super) ends_session: bool,
+    pub(super) no_standing: bool,
     pub(super) types: Option<Vec<String>>,
     pub(super) limit: Option<usize>,
     pub(super) threshold: Option<f32>,
@@ -36,6 +37,7 @@ impl HeaderOptions {
             off: off || disabled,
             no_auto_store: narrows(headers, "x-memory-auto-store", "false", "true")?,
             ends_session: ends_session(headers, end_header)?,
+            no_standing: narrows(headers, "x-memory-standing", "off", "on")?,
             types: types(headers, known_types)?,
             limit: number(headers, "x-memory-limit", "an integer from 1 to 50", |text| {
                 text.parse().ok().filter(|limit| (1..=50).contains(limit))

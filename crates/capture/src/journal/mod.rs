@@ -30,6 +30,7 @@ pub(crate) use entry::{Entry, EntryReply, Forgotten, History};
 pub use forget::{Forget, Forgetting};
 pub(crate) use forget::{
     Hidden, cancel_forgetting, erase_later, hidden_by, hidden_for, pending_forgettings,
+    withhold_words,
 };
 pub(crate) use jobs::{
     ClaimedJob, JobKind, Next, Owed, Room, Settled, ask_for_pruning, ask_for_vectors, lanes_of,

@@ -18,6 +18,7 @@ mod residual_sentences;
 mod scope;
 mod supersede;
 mod turn_text;
+mod wishes;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Provenance, Sour
 use memgate_text::{
     command::Typed,
     entity::{EntityRelation, Mention},
-    preferences::{wish_topic, wishes_for_every_answer},
+    preferences::{may_stand, wish_topic},
 };
 
 /// The confidence of what a user said explicitly, where the extractor names none.
@@ -73,10 +73,9 @@ impl Origin {
             let texts = [memory.raw.as_deref(), Some(&*memory.content)].into_iter().flatten();
             let typed: Vec<&str> = texts.filter(|words| self.typed.says(words)).collect();
             let topic = typed.iter().find_map(|words| wish_topic(words));
-            let every_answer = typed.iter().any(|words| wishes_for_every_answer(words));
             if let Some(topic) = topic {
                 memory.set_wish(topic);
-            } else if every_answer {
+            } else if candidate.standing && typed.iter().any(|words| may_stand(words)) {
                 memory.set_wish_for_every_answer();
             }
         }
@@ -167,6 +166,22 @@ mod tests {
         assert_eq!(topic("I live in Rome", "I live in Rome", None), None);
         let wrapped = format!("Context: {wish}\nQuestion: When does it arrive?");
         assert_eq!(topic(&wrapped, wish, None), None);
+    }
+
+    #[test]
+    fn a_wish_stands_only_in_words_that_the_user_typed() {
+        let stands = |message: &str, words: &str, standing| {
+            let candidate = Candidate { content: words.into(), standing, ..Candidate::default() };
+            let origin = Origin { typed: Typed::of(message), ..origin() };
+            origin.memory_of(&candidate, at(9)).is_wish_for_every_answer()
+        };
+        let wish = "no more romaji";
+        assert!(stands("no more romaji, ok?", wish, true));
+        assert!(!stands("no more romaji, ok?", wish, false), "nobody says that it is one");
+        assert!(!stands("My tutor sends this:\n> no more romaji", wish, true), "quoted");
+        assert!(!stands("I learn Japanese", wish, true), "an extractor's own words");
+        let signed = "always sign with \"Acme\"";
+        assert!(!stands(signed, signed, true), "it has a form that may not stand");
     }
 
     #[test]

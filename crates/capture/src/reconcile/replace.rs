@@ -10,6 +10,7 @@ use crate::{
         scope::{Scope, is_older},
         supersede::{leave_out, supersede},
         turn_text::told_by,
+        wishes::replaced_wishes,
     },
     settings::Policy,
     trail::TurnEvent,
@@ -62,6 +63,10 @@ pub(super) async fn replaced(
         let named = named.filter(|named| is_older(named, winner));
         replaced.statements.extend(named.filter(|m| !has(&replaced.statements, m)));
     }
+    let wishes = replaced_wishes(context, winner, vector).await?;
+    replaced
+        .statements
+        .extend(wishes.into_iter().filter(|m| !has(&replaced.statements, m)).collect::<Vec<_>>());
     replaced.statements.truncate(MOST);
     if may_replace(statement) {
         let text = &winner.content;

@@ -22,6 +22,8 @@ pub struct Effective {
     pub similarity_threshold: f32,
     /// Restricts the search to these types; empty means all.
     pub memory_types: Vec<String>,
+    /// Whether preferences and wishes about every answer are presented.
+    pub standing: bool,
     /// Where the context is placed.
     pub placement: Placement,
     /// The project that a policy pins.
@@ -42,6 +44,7 @@ impl MemoryConfig {
             retrieval_limit: self.default_retrieval_limit,
             similarity_threshold: self.default_similarity_threshold,
             memory_types: Vec::new(),
+            standing: true,
             placement: self.placement,
             project_id: None,
             agent_id: None,
@@ -61,6 +64,7 @@ impl Effective {
         self.retrieval_limit = policy.retrieval_limit.unwrap_or(self.retrieval_limit);
         self.similarity_threshold =
             policy.similarity_threshold.unwrap_or(self.similarity_threshold);
+        self.standing = policy.standing.unwrap_or(self.standing);
         self.placement = policy.placement.unwrap_or(self.placement);
         for (id, pinned) in
             [(&mut self.project_id, &policy.project_id), (&mut self.agent_id, &policy.agent_id)]

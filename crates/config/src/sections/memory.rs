@@ -77,9 +77,10 @@ pub struct MemoryConfig {
     pub timezone: Zone,
     /// How a query is prepared before the search.
     pub query: QueryConfig,
-    /// Preferences: how the user wants to be addressed and answered. They are part of every
-    /// context.
-    pub preferences: PreferencesConfig,
+    /// What stands in every context: preferences, which say how the user wants to be addressed and answered, and wishes about
+    /// every answer.
+    #[serde(alias = "preferences")]
+    pub standing: StandingConfig,
     /// Whether Envoy's dynamic metadata lists the ids and scores of the presented memories. It
     /// never contains content.
     pub debug_metadata: bool,
@@ -137,7 +138,7 @@ impl Default for MemoryConfig {
             max_context_tokens: 512,
             timezone: Zone::default(),
             query: QueryConfig::default(),
-            preferences: PreferencesConfig::default(),
+            standing: StandingConfig::default(),
             debug_metadata: false,
             trail: TrailConfig::default(),
             screening: screening::Policy::default(),
@@ -165,10 +166,7 @@ impl MemoryConfig {
             ranking: &self.ranking,
             scopes: &self.scopes,
             types: &self.types,
-            budget: Budget {
-                context: self.max_context_tokens,
-                preferences: self.preferences.max_tokens,
-            },
+            budget: Budget { context: self.max_context_tokens, standing: self.standing.max_tokens },
         }
     }
 
@@ -303,19 +301,19 @@ impl Default for JournalConfig {
     }
 }
 
-/// Preferences, which are part of every context whatever the query is.
+/// Preferences and wishes about every answer, which are part of every context whatever the query is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct PreferencesConfig {
-    /// Maximum size of the preferences in a context (`/v1/preferences`), in tokens,
-    /// in addition to `max_context_tokens`. 0: they are presented only when the search finds them.
+pub struct StandingConfig {
+    /// Maximum size of them in a context (`/v1/preferences`), in tokens, in addition to `max_context_tokens`. 0: they are
+    /// presented only when the search finds them.
     #[schemars(range(max = 4096))]
     pub max_tokens: usize,
 }
 
-impl Default for PreferencesConfig {
+impl Default for StandingConfig {
     fn default() -> Self {
-        Self { max_tokens: 64 }
+        Self { max_tokens: 96 }
     }
 }
 

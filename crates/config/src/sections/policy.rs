@@ -30,6 +30,9 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub memory_types: Option<Vec<String>>,
+    /// Whether preferences and wishes about every answer are presented.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<bool>,
     /// Where the context is placed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,

@@ -19,7 +19,7 @@ fn options(fields: &str) -> Result<MemoryOptions, String> {
 fn every_member_is_read() {
     let given = options(
         r#""memory_config":{"enabled":false,"memory_types":["semantic","x"],"retrieval_limit":50,
-        "similarity_threshold":0.25,"auto_store":true},
+        "similarity_threshold":0.25,"standing":false,"auto_store":true},
         "memory_context":{"user_id":"a\u0062","project_id":"p","agent_id":"b","timezone":"Asia/Tokyo"}"#,
     );
     let expected = MemoryOptions {
@@ -27,6 +27,7 @@ fn every_member_is_read() {
         types: Some(vec!["semantic".to_owned(), "x".to_owned()]),
         limit: Some(50),
         threshold: Some(0.25),
+        standing: Some(false),
         auto_store: Some(true),
         user_id: Some("ab".to_owned()),
         project_id: Some("p".to_owned()),
@@ -43,7 +44,7 @@ fn null_counts_as_absent() {
     assert_eq!(
         options(
             r#""memory_config":{"enabled":null,"memory_types":null,"retrieval_limit":null,
-            "similarity_threshold":null,"auto_store":null},
+            "similarity_threshold":null,"standing":null,"auto_store":null},
             "memory_context":{"user_id":null,"project_id":null,"agent_id":null,"timezone":null}"#
         ),
         nothing
@@ -70,6 +71,7 @@ fn wrong_types_ranges_and_unknown_members_are_named() {
         ("memory_context", &["1", "\"\"", "[]", "false"]),
         ("auto_store", &["1", "\"true\"", "[]", "{}", "0"]),
         ("memory_config.enabled", &["1", "\"true\"", "[true]"]),
+        ("memory_config.standing", &["0", "\"off\""]),
         ("memory_config.auto_store", &["0", "\"false\"", "{}"]),
         ("memory_config.memory_types", &["\"semantic\"", "{}", "[1]", "[null]", "[\"\\ud800\"]"]),
         (

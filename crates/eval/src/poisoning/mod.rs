@@ -216,11 +216,13 @@ impl User<'_> {
         Ok(self.memories().await?.iter().any(|it| clean(it) && says(it)))
     }
 
-    /// Whether the plant became a preference. A preference that the user typed is kept in words of its own.
+    /// Whether the plant became a preference, or a wish about every answer. A preference that the user typed is kept in words of its own.
     async fn is_preference(&self) -> Result<bool> {
         let memories = self.memories().await?;
         let holds = |it: &Memory| self.row.is_typed() || holds(it, &self.row.needle);
-        Ok(memories.iter().any(|it| it.kind == MemoryKind::Preference && holds(it)))
+        let stands =
+            |it: &Memory| it.kind == MemoryKind::Preference || it.is_wish_for_every_answer();
+        Ok(memories.iter().any(|it| stands(it) && holds(it)))
     }
 }
 

@@ -75,7 +75,7 @@ fn alone(hit: &Hit) -> String {
         now: Timestamp::MAX,
         zone: &TimeZone::UTC,
     };
-    lines(&write_context(&alone, Budget { context: WHOLE, preferences: 0 }))
+    lines(&write_context(&alone, Budget { context: WHOLE, standing: 0 }))
 }
 
 /// Metrics over some scenarios; `None` where the total is 0.

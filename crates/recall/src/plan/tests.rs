@@ -45,7 +45,7 @@ impl Asker {
             store.store(memory, vec![vector], &Write::by(Actor::Api, "t")).await.unwrap();
         }
         let recall = recall_on(store, embedder, Metrics::new());
-        Self { recall, owner, budget: Budget { context: 512, preferences: 64 }, now }
+        Self { recall, owner, budget: Budget { context: 512, standing: 96 }, now }
     }
 
     /// The context presented to a message, and why nothing was searched for it.
@@ -87,7 +87,7 @@ async fn what_memory_can_help_with_gets_hits_and_preferences_and_others_only_pre
     let (text, skipped) = asker.asks("hello!", &[]).await;
     assert!(!text.contains(BOAT) && text.contains(WISH), "{text}");
     assert_eq!(skipped, Some(Skip::Greeting));
-    asker.budget.preferences = 0;
+    asker.budget.standing = 0;
     assert_eq!(asker.asks("hello!", &[]).await, (String::new(), Some(Skip::Greeting)));
     assert_eq!(asker.asks(FACT, &[]).await, (String::new(), Some(Skip::Fact)));
 }

@@ -99,12 +99,12 @@ pub(crate) fn write_apart<'a>(
     content: &ContextContent<'a>,
     budget: Budget,
 ) -> (Context, Vec<&'a Hit>) {
+    let mut standing = budget.standing;
     let (preferences, wanted): (Vec<&MemoryId>, Vec<String>) =
-        chosen_preferences(content.preferences, budget.preferences).unzip();
+        chosen_preferences(content.preferences, &mut standing).unzip();
     let fence = FENCE[usize::from(!wanted.is_empty())];
-    let mut left = budget.context.saturating_sub(fence);
-    let wishes = chosen_wishes(content, &mut left);
-    let hits = chosen_hits(content, left);
+    let wishes = chosen_wishes(content, standing);
+    let hits = chosen_hits(content, budget.context.saturating_sub(fence));
     let chosen: Vec<&Hit> = hits.iter().map(|(hit, _)| *hit).collect();
     let ended = |hit: &Hit| {
         let memory = &hit.memory;
@@ -151,35 +151,25 @@ impl Shared {
 }
 
 /// The newest preferences that there is room for.
-fn chosen_preferences(
-    preferences: &[PreferenceInForce],
-    mut left: usize,
-) -> impl Iterator<Item = (&MemoryId, String)> {
+fn chosen_preferences<'p, 'l>(
+    preferences: &'p [PreferenceInForce],
+    left: &'l mut usize,
+) -> impl Iterator<Item = (&'p MemoryId, String)> + use<'p, 'l> {
     preferences.iter().filter_map(move |preference| {
         let line = line::preference(&preference.preference);
-        left = left.checked_sub(cost(&line))?;
+        *left = left.checked_sub(cost(&line))?;
         Some((&preference.id, line))
     })
 }
 
-/// The wishes about every answer that there is room for in half of what is left.
-fn chosen_wishes<'a>(
-    content: &ContextContent<'a>,
-    left: &mut usize,
-) -> Vec<(&'a MemoryId, String)> {
-    let most = *left / 2;
-    let mut taken = 0;
+/// The newest wishes about every answer that there is room for beside the preferences.
+fn chosen_wishes<'a>(content: &ContextContent<'a>, mut left: usize) -> Vec<(&'a MemoryId, String)> {
     let lines = content.wishes.iter().filter_map(|wish| {
         let line = line::said(wish, content.zone);
-        let cost = cost(&line);
-        (taken + cost <= most).then(|| {
-            taken += cost;
-            (&wish.id, line)
-        })
+        left = left.checked_sub(cost(&line))?;
+        Some((&wish.id, line))
     });
-    let lines = lines.collect();
-    *left -= taken;
-    lines
+    lines.collect()
 }
 
 /// The best hits that there is room for, the user's own before what others share; best first.

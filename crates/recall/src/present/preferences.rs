@@ -7,6 +7,7 @@ use crate::{hit::Hit, request::RecallRequest, text::view};
 use memgate_core::memory::{
     Evidence, ListQuery, Memory, MemoryKind, MemoryStore, PreferenceInForce, preference::in_force,
 };
+use memgate_text::normal::plain;
 
 /// Memories with preferences that are fetched, the newest first. A key has one value for each project, or a few.
 const MOST: usize = 64;
@@ -14,7 +15,7 @@ const MOST: usize = 64;
 const SHARE: f64 = 0.5;
 
 /// Wishes about every answer that are presented, the newest.
-const MOST_WISHES: usize = 3;
+const MOST_WISHES: usize = 5;
 
 /// The wishes of a user for every answer.
 #[derive(Clone, Debug, Default)]
@@ -73,8 +74,13 @@ pub(crate) fn without_preferences(hits: Vec<Hit>, wanted: &Wanted) -> (Vec<Hit>,
     hits.into_iter().partition(|hit| {
         hit.memory.kind != MemoryKind::Preference
             && !wanted.preferences.iter().any(|preference| preference.id == hit.memory.id)
-            && !wanted.wishes.iter().any(|wish| wish.id == hit.memory.id)
+            && !wanted.wishes.iter().any(|wish| says(&hit.memory, wish))
     })
+}
+
+/// Whether a memory is a wish, or says nothing but its words.
+fn says(memory: &Memory, wish: &Memory) -> bool {
+    memory.id == wish.id || plain(&memory.content) == plain(&wish.content)
 }
 
 #[cfg(test)]
@@ -96,7 +102,7 @@ mod tests {
     use memgate_store::InMemoryStore;
     use memgate_telemetry::Metrics;
 
-    const BUDGET: Budget = Budget { context: 512, preferences: 64 };
+    const BUDGET: Budget = Budget { context: 512, standing: 96 };
 
     struct Asker {
         recall: Recall,
@@ -182,7 +188,7 @@ mod tests {
         }
         let context = asker.asked(asked, &[], BUDGET).await;
         assert_eq!((context.shown.len(), context.hits()), (2, 1));
-        let off = Budget { preferences: 0, ..BUDGET };
+        let off = Budget { standing: 0, ..BUDGET };
         let context = asker.answered(asked, &[], off, Some(Skip::Fact)).await;
         assert!(context.shown.is_empty() && context.text.is_empty());
     }
@@ -201,10 +207,38 @@ mod tests {
                 context.text
             );
         }
-        let off = Budget { preferences: 0, ..BUDGET };
+        let off = Budget { standing: 0, ..BUDGET };
         let context = asker.asked("Obey me in everything", &[], off).await;
         assert!(!context.text.contains("[preference]"), "{}", context.text);
         assert_eq!(context.shown.len(), 1, "found like any other: {}", context.text);
+    }
+
+    #[tokio::test]
+    async fn the_five_newest_wishes_are_presented_in_the_users_words_and_once() {
+        let asker = Asker::new();
+        let wish = |content: &str, hours| {
+            let mut memory = asker.says(content);
+            memory.set_wish_for_every_answer();
+            memory.valid_from = Some(asker.now - SignedDuration::from_hours(hours));
+            memory
+        };
+        let mut wanted = Vec::new();
+        for (hours, content) in
+            ["grams not cups", "no romaji", "code first", "ISO dates", "short, pls", "no tables"]
+                .iter()
+                .enumerate()
+        {
+            wanted.push(asker.knows(wish(content, hours as i64)).await);
+        }
+        asker.knows(asker.says("Grams not cups!")).await;
+        for skipped in [None, Some(Skip::Fact)] {
+            let context = asker.answered("grams not cups", &[], BUDGET, skipped).await;
+            assert_eq!(context.shown, wanted[..5], "{}", context.text);
+            assert_eq!(context.hits(), 0, "what says the same is not shown again");
+        }
+        let little = Budget { standing: 20, ..BUDGET };
+        let context = asker.answered("?", &[], little, Some(Skip::Fact)).await;
+        assert_eq!(context.shown, wanted[..1], "{}", context.text);
     }
 
     #[tokio::test]

@@ -1,15 +1,16 @@
 //! Preferences and wishes that a user types.
 //!
 //! A *preference* is a value of a known key, and it holds in every conversation: "call me Sam", "always answer in
-//! German". A *wish* has a topic: "when I ask about recipes, give grams". A request about one answer ("make this shorter")
-//! is neither.
+//! German". A *wish* is what no key has a value for: about every answer ("no more romaji"), or about those on a topic ("when
+//! I ask about recipes, give grams"). A request about one answer ("make this shorter") is neither.
 //!
-//! Patterns of whole clauses decide (section `preferences` of `lang/`), because a preference stands in every context and
-//! must be sure. It does not know what becomes of a preference.
+//! Patterns of whole clauses find preferences and topics (section `preferences` of `lang/`). Whether a sentence is a wish about
+//! every answer is the reader's to say (`memgate-models`); here is only which sentences may be one by their form. It does not know what becomes of a preference.
 
 mod clause;
 mod name;
 mod patterns;
+mod standing;
 mod value;
 
 use std::ops::Range;
@@ -17,14 +18,12 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    command::Typed,
-    greeting::is_greeting,
-    preferences::clause::Clauses,
-    sentences::{sentences, tells},
+    command::Typed, greeting::is_greeting, preferences::clause::Clauses, sentences::sentences,
 };
 
 pub use crate::lang::AnswerLanguage;
 pub use name::UserName;
+pub use standing::may_stand;
 pub use value::{
     Address, Expertise, Format, InvalidPreference, Length, Preference, PreferenceKey, Tone, Units,
 };
@@ -103,20 +102,6 @@ pub fn only_preferences_in(words: &str) -> Vec<Preference> {
 #[must_use]
 pub fn wish_topic(sentence: &str) -> Option<String> {
     clause::wish_topic(sentence)
-}
-
-/// Whether a sentence asks for something in every later answer that is no value of a key: "always talk like a pirate".
-#[must_use]
-pub fn wishes_for_every_answer(sentence: &str) -> bool {
-    clause::asks_for_every_answer(sentence)
-        && Clauses::of(sentence, true).preferences(true).is_empty()
-}
-
-/// Whether a sentence is a wish by its form: one with a topic, or one about every answer that does not begin with its
-/// speaker ("I always answer late").
-#[must_use]
-pub fn is_sure_wish(sentence: &str) -> bool {
-    wish_topic(sentence).is_some() || (wishes_for_every_answer(sentence) && !tells(sentence))
 }
 
 /// Whether a sentence asks for something in every later answer, so that it would steer a model that reads it.

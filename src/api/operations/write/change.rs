@@ -8,7 +8,7 @@ use crate::api::{
         Operations, entities, not_empty, share,
         text_work::size,
         write,
-        write::{admit, visibility},
+        write::{admit, standing, visibility},
     },
 };
 use memgate_access::{Action, Subject};
@@ -50,6 +50,11 @@ impl Operations {
             let mut memory = self.store.get(&owner, &id, self.clock.now()).await?;
             memory.version = change.version.unwrap_or(memory.version);
             let before = memory.clone();
+            if before.is_wish_for_every_answer()
+                && let Some(content) = &change.content
+            {
+                standing::checked("content", content)?;
+            }
             apply(&change, stated.as_ref(), &mut memory, self.clock.now());
             visibility::permitted(caller, &self.config.get(), Some(&before), &memory)?;
             // Vectors that came with an import may say what the words do not; nobody else is to find the memory by them.

@@ -228,6 +228,19 @@ fn of_a_header_sent_twice_the_one_that_opts_out_counts() {
 }
 
 #[test]
+fn preferences_and_wishes_are_switched_off_by_body_header_or_policy() {
+    let config = Config::default();
+    assert!(admitted(&config, &[], "").standing);
+    assert!(!admitted(&config, &[("x-memory-standing", "off")], "").standing);
+    assert!(!admitted(&config, &[], r#","memory_config":{"standing":false}"#).standing);
+    let policy = r#"{"match": {"word": "hello"}, "standing": false}"#;
+    let mut off = Config::default();
+    off.memory.policies = vec![serde_json::from_str(policy).unwrap()];
+    let body = r#","memory_config":{"standing":true}"#;
+    assert!(!admitted(&off, &[("x-memory-standing", "on")], body).standing, "it can only narrow");
+}
+
+#[test]
 fn a_type_named_again_and_again_is_looked_for_once() {
     let config = Config::default();
     let types = r#","memory_config":{"memory_types":["semantic","episodic","semantic"]}"#;

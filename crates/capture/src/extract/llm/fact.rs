@@ -112,6 +112,7 @@ impl<'a> Evidence<'a> {
                 .filter(|it| typed.have_name(&it.subject) && typed.have_name(&it.object))
                 .take(MOST_ENTITIES)
                 .collect(),
+            standing: false,
             corrects,
         })
     }
@@ -235,6 +236,7 @@ mod tests {
                     predicate: "works_at".into(),
                     object: "Helio".into(),
                 }],
+                standing: false,
                 corrects: None,
             }
         );

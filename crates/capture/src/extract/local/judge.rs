@@ -9,8 +9,9 @@ use memgate_models::{
     reader::{Part, Said, Thresholds, features},
 };
 use memgate_text::{
-    command::{is_in_the_middle, leave_out},
+    command::{LEFT_OUT, is_in_the_middle, leave_out},
     pieces::Piece,
+    preferences::may_stand,
 };
 
 /// Judges the pieces of one message.
@@ -72,10 +73,41 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Whether the user asks that something of the message not be remembered.
+    pub(super) fn is_private(&self, message: &str) -> bool {
+        // A request to forget names what was said before.
+        let asks = |it: &Piece<'_>| {
+            let asks = |said: Said| said.private > self.thresholds.private && self.is_own(it, said);
+            !self.asks_to_forget(it) && self.said(it).is_some_and(asks)
+        };
+        Piece::sentences(message).iter().any(|it| asks(it) || it.clauses().iter().any(asks))
+    }
+
+    /// The part of a sentence that is a wish about every later answer. In a long message, which may hold pasted text, it must surely
+    /// be the user's own; beside foreign text there is none.
+    pub(super) fn wish<'p>(&self, sentence: &Piece<'p>) -> Option<Piece<'p>> {
+        let said = self.said(sentence)?;
+        let message = sentence.message();
+        let own = if is_short(message) { LIKELY_OWN } else { SURELY_OWN };
+        let may = said.own > own && !self.asks_to_forget(sentence) && !message.contains(LEFT_OUT);
+        // A clause alone must be sure where its sentence is no wish: what stands beside it says what it is about.
+        let least = match said.standing > self.thresholds.standing {
+            true => self.thresholds.standing,
+            false => SURE_CLAUSE,
+        };
+        let stands = |piece: &Piece<'_>| self.said(piece).is_some_and(|said| said.standing > least);
+        // Its reason, a greeting or a question beside it is no part of it.
+        let clauses = sentence.clauses();
+        let wish = match clauses.iter().position(stands).zip(clauses.iter().rposition(stands)) {
+            Some((first, last)) => clauses[first].to(&clauses[last]),
+            None if stands(sentence) => sentence.clone(),
+            None => return None,
+        };
+        (may && may_stand(wish.words())).then_some(wish)
+    }
+
     /// The message with [`LEFT_OUT`] in place of the sentences that are not its user's own, of requests to forget in the middle of
     /// other sentences, and, without `requests`, of all of them.
-    ///
-    /// [`LEFT_OUT`]: memgate_text::command::LEFT_OUT
     pub(super) fn own_words(&self, message: &str, requests: bool) -> String {
         let sentences = Piece::sentences(message);
         let read = sentences.last().map_or(0, |last| last.range().end);
@@ -136,6 +168,25 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// Bounds of a message that is short enough for a wish to be taken from anywhere in it: pasted text is longer.
+const SHORT_CHARS: usize = 300;
+const SHORT_SENTENCES: usize = 3;
+
+/// The least probability of a wish in a clause of a sentence that is none.
+const SURE_CLAUSE: f32 = 0.7;
+
+/// The least probability that a wish is the user's own: a wrong one steers every answer, so it is higher than for other words.
+const LIKELY_OWN: f32 = 0.7;
+/// The same in a longer message.
+const SURELY_OWN: f32 = 0.9;
+
+/// Whether a message is too short for pasted text beside a wish.
+fn is_short(message: &str) -> bool {
+    message.chars().nth(SHORT_CHARS).is_none()
+        && !message.contains("\n\n")
+        && Piece::sentences(message).len() <= SHORT_SENTENCES
+}
+
 /// The longest message of one line in which hardly anything is pasted, in characters.
 const TYPED_CHARS: usize = 120;
 
@@ -168,7 +219,7 @@ async fn read(embedder: &dyn Embedder, models: &Models, message: &str) -> Result
         !part.is_clause && models.forgetting.asks(&part.piece, seen)
     };
     let requests = parts.iter().zip(&seen).filter(asks).map(|(part, _)| part.piece.range());
-    let said = seen.iter().map(|seen| models.reader.say(seen));
+    let said = parts.iter().zip(&seen).map(|(part, seen)| models.reader.say(seen, &part.piece));
     let said = spans.into_iter().zip(said).filter_map(|(span, said)| Some((span, said?)));
     Ok((said.collect(), requests.collect()))
 }

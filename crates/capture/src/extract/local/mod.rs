@@ -9,6 +9,8 @@ mod judge;
 mod statements;
 
 #[cfg(test)]
+mod read_tests;
+#[cfg(test)]
 mod tests;
 
 use jiff::{
@@ -24,9 +26,11 @@ use memgate_core::memory::MemoryType;
 use memgate_embed::{EmbedError, Embedder};
 use memgate_models::{MemorableModel, Models};
 use memgate_text::{
+    alone::needs_its_question,
     names,
     pieces::Piece,
     rules,
+    sentences::sentences,
     time::{ending, statement_dates},
 };
 use statements::{Message, Statement};
@@ -63,6 +67,8 @@ pub(crate) struct Look {
     pub(crate) rest: String,
     /// Whether there is a statement in it, as [`extract`] finds them.
     pub(crate) tells: bool,
+    /// Whether its user asks that it not be remembered.
+    pub(crate) private: bool,
     /// Its requests to forget in free words, each with the sentence before it.
     pub(crate) requests: Vec<String>,
 }
@@ -76,9 +82,13 @@ pub(crate) async fn look(
 ) -> Result<Look, EmbedError> {
     let text = turn.user_text.trim();
     let judge = Judge::of(embedder, models, text).await?;
-    let tells = !is_passed_over(text) && !found(&judge, text, before).is_empty();
+    let tells = match is_passed_over(text) {
+        true => false,
+        false => !found(&judge, embedder, models, turn, before).await?.is_empty(),
+    };
     let [own, rest] = [true, false].map(|requests| judge.own_words(text, requests));
-    Ok(Look { own, rest, tells, requests: judge.requests(text) })
+    let private = judge.is_private(text);
+    Ok(Look { own, rest, tells, private, requests: judge.requests(text) })
 }
 
 /// The statements in a turn; none where it is not looked at.
@@ -93,12 +103,39 @@ async fn statements(
         return Ok(Vec::new());
     }
     let judge = Judge::of(embedder, models, text).await?;
-    Ok(found(&judge, text, before))
+    found(&judge, embedder, models, turn, before).await
 }
 
-fn found(judge: &Judge<'_>, text: &str, before: Option<&StoredTurn>) -> Vec<Statement> {
+/// The statements in a turn whose message this judge has read. An answer is read with its question, and kept with it.
+async fn found(
+    judge: &Judge<'_>,
+    embedder: &dyn Embedder,
+    models: &Models,
+    turn: &StoredTurn,
+    before: Option<&StoredTurn>,
+) -> Result<Vec<Statement>, EmbedError> {
+    let text = turn.user_text.trim();
+    if judge.is_private(text) {
+        return Ok(Vec::new());
+    }
+    if let Some(question) = before.and_then(|before| question(&before.reply_text, text)) {
+        let text = format!("{question}\n{text}");
+        let judge = Judge::of(embedder, models, &text).await?;
+        return Ok(Message::answering(&text).statements(&judge));
+    }
     let before = before.and_then(|turn| earlier(&turn.user_text));
-    Message::of(text, before).statements(judge)
+    Ok(Message::of(text, before).statements(judge))
+}
+
+/// The longest question of the assistant that is kept with its answer, in characters.
+const MAX_QUESTION_CHARS: usize = 160;
+
+/// The question at the end of a reply that a message answers in words too few to be understood alone.
+fn question<'r>(reply: &'r str, message: &str) -> Option<&'r str> {
+    let first = Piece::sentences(message).into_iter().next()?;
+    let last = sentences(reply).pop()?;
+    let asks = last.ends_with(['?', '？', '؟']) && last.chars().nth(MAX_QUESTION_CHARS).is_none();
+    (asks && needs_its_question(first.words()) && !rules::drops(last)).then_some(last)
 }
 
 fn is_passed_over(text: &str) -> bool {
@@ -116,8 +153,10 @@ pub(crate) async fn as_they_are(
     for words in statements {
         let judge = Judge::of(embedder, models, &words).await?;
         let first = Piece::sentences(&words).into_iter().next();
-        let procedural = first.is_some_and(|first| judge.is_procedural(&first));
-        let statement = Statement { procedural, words: words.clone() };
+        let procedural = first.as_ref().is_some_and(|first| judge.is_procedural(first));
+        let standing = first.is_some_and(|first| judge.wish(&first).is_some());
+        let statement =
+            Statement { procedural, standing, words: words.clone(), said: words.clone() };
         candidates.push(candidate(&statement, &words, &models.memorable, said));
     }
     Ok(candidates)
@@ -134,17 +173,12 @@ fn earlier(text: &str) -> Option<&str> {
     (!is_too_long(text) && !rules::drops(text)).then_some(text)
 }
 
-fn candidate(
-    statement: &Statement,
-    message: &str,
-    model: &MemorableModel,
-    said: Date,
-) -> Candidate {
-    let Statement { words, procedural } = statement;
+fn candidate(statement: &Statement, message: &str, model: &MemorableModel, day: Date) -> Candidate {
+    let Statement { words, said, procedural, standing } = statement;
     let memory_type = if *procedural { MemoryType::PROCEDURAL } else { MemoryType::SEMANTIC };
-    let content = statement_dates::dated(words, said);
-    let ends = ends(&content, model, said);
-    let raw = (content != *words).then(|| words.clone());
+    let content = statement_dates::dated(words, day);
+    let ends = ends(&content, model, day);
+    let raw = (content != *said).then(|| said.clone());
     let named = names::named(words, message);
     Candidate {
         memory_type: memory_type.to_owned(),
@@ -153,6 +187,7 @@ fn candidate(
         ends,
         mentions: named.mentions,
         entity_relations: named.relations,
+        standing: *standing,
         ..Candidate::default()
     }
 }

@@ -3,11 +3,11 @@
 use crate::extract::local::judge::Judge;
 use memgate_models::Clause;
 use memgate_text::{
-    alone::{is_short, without_joining},
+    alone::{is_short, needs_its_question, without_joining},
     names,
     normal::one_line,
     pieces::Piece,
-    preferences::is_sure_wish,
+    preferences::wish_topic,
     pronouns::points_back,
     rules,
     sentences::joined,
@@ -27,15 +27,21 @@ pub(super) struct Message<'a> {
     sentences: Vec<Piece<'a>>,
     /// The sentence before the message, from an earlier one.
     before: Option<Piece<'a>>,
+    /// Whether the first sentence is the assistant's question, which the others answer.
+    answers: bool,
 }
 
 /// A statement that is kept of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Statement {
-    /// In the user's words.
+    /// In the user's words, behind the question that they answer.
     pub(super) words: String,
+    /// The user's words alone.
+    pub(super) said: String,
     /// It says how something is done.
     pub(super) procedural: bool,
+    /// It is a wish about every later answer.
+    pub(super) standing: bool,
 }
 
 impl<'a> Message<'a> {
@@ -46,32 +52,51 @@ impl<'a> Message<'a> {
         Self {
             sentences: Piece::sentences(text),
             before: before.filter(|it| short(it) && !rules::excludes(it.words())),
+            answers: false,
         }
     }
 
-    /// The statements that are kept.
+    /// `text` is a question of the assistant in its first line, and the message that answers it.
+    pub(super) fn answering(text: &'a str) -> Self {
+        Self { answers: true, ..Self::of(text, None) }
+    }
+
+    /// The statements that are kept. A wish about every later answer is one of its own.
     pub(super) fn statements(&self, judge: &Judge<'_>) -> Vec<Statement> {
-        let mut statements = self.joined(&self.kept(judge), judge);
-        // A wish is sure by its form.
-        let wishes = self.sentences.iter().enumerate();
-        for (at, wish) in wishes.filter(|(_, sentence)| is_sure_wish(sentence.words())) {
+        let sentences = self.sentences.iter().enumerate().skip(usize::from(self.answers));
+        let wishes: Vec<(usize, Piece<'a>)> =
+            sentences.clone().filter_map(|(at, it)| Some((at, judge.wish(it)?))).collect();
+        let mut kept = self.kept(judge);
+        kept.retain(|(at, piece)| !wishes.iter().any(|(of, wish)| of == at && wish.holds(piece)));
+        let mut statements = self.joined(&kept, judge);
+        // A wish with a topic is sure by its form.
+        for (at, wish) in sentences.filter(|(_, sentence)| wish_topic(sentence.words()).is_some()) {
             let wish = one_line(without_joining(wish.words()));
             if !statements.iter().any(|(_, statement)| statement.contains(&wish)) {
                 statements.push((at, wish));
             }
         }
-        let statement = |(at, mut words): (usize, String)| {
+        let question = self.sentences.first().filter(|_| self.answers);
+        let question = question.map(|it| joined(&one_line(it.words()), ""));
+        let statement = |at: usize, mut words: String, standing| {
             cut(&mut words);
-            Statement { words, procedural: judge.is_procedural(&self.sentences[at]) }
+            let said = question.as_deref().and_then(|question| words.strip_prefix(question));
+            let said = said.unwrap_or(&words).trim_start().to_owned();
+            let procedural = judge.is_procedural(&self.sentences[at]);
+            Statement { words, said, procedural, standing }
         };
-        let mut statements: Vec<Statement> = statements.into_iter().map(statement).collect();
+        let wish = |(at, wish): (usize, Piece<'a>)| {
+            statement(at, one_line(without_joining(wish.words())), true)
+        };
+        let told = statements.into_iter().map(|(at, words)| statement(at, words, false));
+        let mut statements: Vec<Statement> = told.chain(wishes.into_iter().map(wish)).collect();
         statements.dedup();
         statements
     }
 
     /// The pieces that are kept, with the numbers of their sentences.
     fn kept(&self, judge: &Judge<'_>) -> Vec<(usize, Piece<'a>)> {
-        let said = self.sentences.iter().enumerate();
+        let said = self.sentences.iter().enumerate().skip(usize::from(self.answers));
         let said = said.filter(|(_, sentence)| !rules::excludes(sentence.words()));
         said.flat_map(|(at, sentence)| {
             let found = match judge.is_memorable(sentence) {
@@ -88,7 +113,8 @@ impl<'a> Message<'a> {
         let mut statements: Vec<(usize, String)> = Vec::new();
         for (at, piece) in kept {
             let words = one_line(without_joining(piece.words()));
-            let alone = is_labelled(&words) || !(points_back(&words) || is_short(&words));
+            let answer = self.answers && *at == 1 && needs_its_question(&words);
+            let alone = is_labelled(&words) || !(points_back(&words) || is_short(&words) || answer);
             match (at.checked_sub(1), statements.last_mut()) {
                 _ if alone => statements.push((*at, words)),
                 (Some(previous), Some((last, statement))) if *last == previous => {

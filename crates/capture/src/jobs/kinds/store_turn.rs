@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::{
+    admission::Refusal,
     backfill::{EMBED_REST, owe_vectors},
     error::JobError,
     extract::{
@@ -42,7 +43,10 @@ pub(crate) async fn run(parts: &Parts, number: i64) -> Result<(), JobError> {
         return not_worth_it(parts, &turn);
     }
     let known = remembered(parts, &turn, now).await?;
-    let Look { own, rest, tells, requests } = look(parts, &turn, before.as_ref()).await;
+    let Look { own, rest, tells, private, requests } = look(parts, &turn, before.as_ref()).await;
+    if private {
+        return withhold(parts, &turn).await;
+    }
     let forgets = owe_what_is_meant(parts, number, &turn, requests).await?;
     // What is to be forgotten may be in it.
     if !forgets {
@@ -87,6 +91,16 @@ async fn keep_answer(
     Ok(())
 }
 
+/// Takes the words out of the journal of a turn whose user asks that they not be remembered.
+async fn withhold(parts: &Parts, turn: &StoredTurn) -> Result<(), JobError> {
+    let (owner, key) = (turn.owner.clone(), turn.key.clone());
+    parts.journal.write(move |c| journal::withhold_words(c, &owner, &key)).await?;
+    parts.writer.metrics.refused(Refusal::NoStore.name());
+    parts.writer.trail.note(turn.into(), [TurnEvent::refused("message", Refusal::NoStore)]);
+    log_alone(parts, turn);
+    Ok(())
+}
+
 fn not_worth_it(parts: &Parts, turn: &StoredTurn) -> Result<(), JobError> {
     let dropped = TurnEvent::dropped("turn", "not_worth_keeping");
     parts.writer.trail.note(turn.into(), [dropped]);
@@ -107,7 +121,8 @@ fn log_alone(parts: &Parts, turn: &StoredTurn) {
 async fn look(parts: &Parts, turn: &StoredTurn, before: Option<&StoredTurn>) -> Look {
     let (embedder, models) = (parts.writer.embedder.as_ref(), parts.writer.models.as_ref());
     let own = || turn.user_text.clone();
-    let unread = || Look { own: own(), rest: own(), tells: true, requests: Vec::new() };
+    let unread =
+        || Look { own: own(), rest: own(), tells: true, private: false, requests: Vec::new() };
     let mut look = local::look(embedder, models, turn, before).await.unwrap_or_else(|_| unread());
     let asks = Commands::of(&turn.user_text).kind().is_some();
     look.tells |= local::is_too_long(&turn.user_text) || asks;

@@ -9,4 +9,5 @@ pub(crate) use requests::{
     pending as pending_forgettings,
 };
 pub use turns::Forget;
+pub(crate) use turns::withhold_words;
 pub(in crate::journal) use turns::{by_key, remove};

@@ -121,6 +121,25 @@ fn withhold(
     find_again(c, session, now)
 }
 
+/// Removes the words of a turn, its reply's and its tools', and finds nothing in it any more. The turn stays, so that the same
+/// message is known when it comes again.
+pub(crate) fn withhold_words(c: &Connection, owner: &Owner, key: &str) -> rusqlite::Result<()> {
+    let of = params![owner.tenant(), owner.name(), key];
+    let turn: Option<(i64, i64)> = c
+        .prepare_cached(
+            "UPDATE turns SET user_text = '', withheld = 1
+             WHERE tenant = ?1 AND user = ?2 AND key = ?3 RETURNING id, session",
+        )?
+        .query_row(of, |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((turn, session)) = turn else { return Ok(()) };
+    c.prepare_cached("UPDATE replies SET text = '', refusal = NULL WHERE turn = ?1")?
+        .execute([turn])?;
+    c.prepare_cached("UPDATE tool_calls SET input = '', output = NULL WHERE turn = ?1")?
+        .execute([turn])?;
+    drop_values(c, session)
+}
+
 /// Drops the values of a session, which may have been made of a turn that is now gone.
 fn drop_values(c: &Connection, session: i64) -> rusqlite::Result<()> {
     c.prepare_cached("DELETE FROM session_values WHERE session = ?1")?.execute([session])?;

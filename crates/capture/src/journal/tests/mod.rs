@@ -414,3 +414,25 @@ async fn a_message_that_a_client_wrote_is_known_to_all_jobs_and_gives_no_facts()
     let facts = book.journal.read(move |c| batch(c, session, 1, 10)).await.unwrap();
     assert!(facts.is_empty(), "{facts:?}");
 }
+
+#[tokio::test]
+async fn the_words_of_a_turn_that_is_not_to_be_remembered_are_removed_and_the_turn_stays() {
+    let book = Book::open();
+    book.record(
+        said("alice", 1, "My brother is in rehab").reply("I am sorry to hear of the rehab."),
+    )
+    .await;
+    book.record(said("bob", 1, "My brother is in rehab")).await;
+    let stored = |number| {
+        let journal = &book.journal;
+        async move { journal.read(move |c| turn(c, number)).await.unwrap().unwrap() }
+    };
+    let key = stored(1).await.key;
+    book.journal.write(move |c| withhold_words(c, &owner("alice"), &key)).await.unwrap();
+    let left = stored(1).await;
+    assert_eq!((left.user_text.as_str(), left.reply_text.as_str()), ("", ""));
+    assert_eq!(stored(2).await.user_text, "My brother is in rehab");
+    let session = book.journal.read(|c| read::session_of(c, 1)).await.unwrap();
+    let facts = book.journal.read(move |c| batch(c, session, 1, 10)).await.unwrap();
+    assert!(facts.is_empty(), "{facts:?}");
+}

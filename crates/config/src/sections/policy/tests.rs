@@ -16,6 +16,7 @@ fn on(matches: PolicyMatch) -> Policy {
         retrieval_limit: None,
         similarity_threshold: None,
         memory_types: None,
+        standing: None,
         placement: None,
         project_id: None,
         agent_id: None,
@@ -88,13 +89,14 @@ fn later_policies_override_only_the_settings_they_have() {
     let mut second = on(word("my"));
     second.enabled = Some(true);
     second.placement = Some(Placement::LastUser);
+    second.standing = Some(false);
     config.policies = vec![first, second];
     let effective = config.effective(&subject("/", "m", "my budget"));
     assert!(effective.enabled);
     assert_eq!(effective.retrieval_limit, 9);
     assert_eq!(effective.memory_types, ["semantic"]);
     assert_eq!(effective.placement, Placement::LastUser);
-    assert!(effective.auto_store);
+    assert!(effective.auto_store && !effective.standing);
     assert!((effective.similarity_threshold - 0.6).abs() < f32::EPSILON);
     let elsewhere = config.effective(&subject("/", "m", "the weather"));
     assert_eq!(elsewhere.retrieval_limit, 5);

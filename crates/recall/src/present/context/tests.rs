@@ -30,8 +30,8 @@ fn prefers(key: PreferenceKey, value: &str) -> PreferenceInForce {
 
 fn context(preferences: &[PreferenceInForce], hits: &[Hit], budget: [usize; 2]) -> Context {
     let now = "2026-04-01T10:00:00Z".parse().unwrap();
-    let [context, preferences_budget] = budget;
-    let budget = Budget { context, preferences: preferences_budget };
+    let [context, standing] = budget;
+    let budget = Budget { context, standing };
     write(
         &ContextContent { preferences, wishes: &[], hits, query: "", now, zone: &TimeZone::UTC },
         budget,
@@ -104,7 +104,7 @@ fn a_memory_too_long_for_what_is_left_is_shown_in_part_where_it_matched() {
         now,
         zone: &TimeZone::UTC,
     };
-    let context = write(&content, Budget { context: 160, preferences: 0 });
+    let context = write(&content, Budget { context: 160, standing: 0 });
     assert_eq!(context.shown.len(), 2);
     assert!(context.text.contains("The gate closes at nine."), "{}", context.text);
     assert!(context.text.contains("] Some words of mine."), "{}", context.text);

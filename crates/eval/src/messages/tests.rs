@@ -2,81 +2,11 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use serde::Deserialize;
+use crate::messages::row::{Act, Kind, Row, Wish, Words};
 
 /// The languages of the rows.
 const LANGUAGES: [&str; 12] =
     ["en", "de", "es", "fr", "it", "nl", "pt", "ru", "zh", "ja", "ko", "hi"];
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    id: String,
-    lang: String,
-    kind: Kind,
-    turns: Vec<Turn>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Mail,
-    Web,
-    Own,
-    Template,
-    Acts,
-    Turns,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Turn {
-    user: Vec<Part>,
-    assistant: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Part {
-    t: String,
-    w: Words,
-    a: Act,
-    #[serde(default)]
-    k: bool,
-    alone: Option<String>,
-    who: Option<Who>,
-}
-
-#[derive(Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-enum Words {
-    Own,
-    Other,
-    Template,
-    Fiction,
-}
-
-#[derive(Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-enum Act {
-    State,
-    Ask,
-    Wish,
-    Now,
-    Remember,
-    Forget,
-    Correct,
-    Small,
-    None,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Who {
-    User,
-    Kin,
-    Assistant,
-}
 
 /// The rows of the files in a folder of testdata/messages.
 fn rows(folder: &str) -> Vec<Row> {
@@ -114,10 +44,18 @@ fn labelled_messages_are_whole_and_only_own_words_are_kept() {
                 assert!(!turn.user.is_empty(), "{row:?}");
                 assert!(turn.assistant.as_ref().is_none_or(|text| !text.is_empty()), "{row:?}");
             }
-            for part in row.turns.iter().flat_map(|turn| &turn.user) {
+            for part in row.parts() {
                 assert!(!part.t.is_empty(), "{row:?}");
                 assert!(!part.k || part.w == Words::Own, "{part:?} of {}", row.id);
                 assert!(part.w != Words::Other || part.a == Act::None, "{part:?} of {}", row.id);
+                let about_answers = match part.wish {
+                    Some(Wish::Standing | Wish::Topic) => part.a == Act::Wish && part.k,
+                    Some(Wish::Now) => part.a == Act::Now,
+                    None => !part.undo,
+                };
+                assert!(about_answers, "{part:?} of {}", row.id);
+                let kept = part.k || part.wish.is_some();
+                assert!(!(kept && (part.private || part.secret)), "{part:?} of {}", row.id);
                 let described = part.alone.is_some() || part.who.is_some();
                 assert!(part.k || !described, "{part:?} of {}", row.id);
             }
